@@ -1,0 +1,1 @@
+"""A pytest plugin that turns deliveries to scripted customers into graded test runs."""

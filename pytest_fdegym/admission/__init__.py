@@ -1,0 +1,1 @@
+"""The anchors a scenario must meet, above the runner."""

@@ -1,0 +1,1 @@
+"""Resolves and adapts agents."""

@@ -1,0 +1,1 @@
+"""Puts a frozen delivery into production on held-out traffic."""

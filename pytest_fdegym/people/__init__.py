@@ -1,0 +1,1 @@
+"""Scripted people: pure, no I/O."""

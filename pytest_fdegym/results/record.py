@@ -1,0 +1,100 @@
+"""The record of one run: what is stored, reported and compared. Versioned; its JSON Schema is in ``schemas/``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+"""Raised when a field changes its meaning or goes away."""
+
+EndReason = Literal["handover", "agent_error", "agent_exit", "limit_turns", "limit_minutes", "limit_usd", "interrupted"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IncidentRecord(_Model):
+    id: str
+    text: str
+    keys: tuple[str, ...] = Field(description="What it happened to; the first ones where there are many.")
+    count: int
+
+
+class Scores(_Model):
+    """Section 3 of the design, unrounded. Charges and scores are in uplift units, KPIs in the customer's unit."""
+
+    kpi: float
+    kpi_baseline: float
+    kpi_reference: float
+    uplift: float
+    uplift_adjusted: float
+    contact_cost: Annotated[float, Field(ge=0)]
+    score: float
+    resolved: bool
+
+
+class AgentIdentity(_Model):
+    name: str
+    version: str | None = None
+    options: dict[str, str] = Field(default_factory=dict)
+
+
+class Usage(_Model):
+    """Model usage as far as it is known; None is unknown, never 0."""
+
+    turns: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    usd: float | None = None
+
+
+class Engaged(_Model):
+    """What the agent took of the customer's time, and got."""
+
+    messages: int = 0
+    trials: int = 0
+    days_waited: int = 0
+    facts: tuple[str, ...] = ()
+    key_facts: tuple[str, ...] = Field((), description="All key facts of the task.")
+    signoffs: tuple[str, ...] = ()
+
+
+class Record(_Model):
+    """One agent on one task at one level, once."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    harness_version: str
+    task: str
+    scenario: str
+    variant: str
+    level: str
+    sector: str
+    run: Annotated[int, Field(ge=1)]
+    seed: int
+    agent: AgentIdentity
+    status: Literal["graded", "void"]
+    void_cause: str | None = None
+    scores: Scores | None = None
+    incidents: tuple[IncidentRecord, ...] = ()
+    engaged: Engaged = Engaged()
+    usage: Usage = Usage()
+    end_reason: EndReason | None = None
+    agent_error: str | None = Field(None, description="Traceback or last output of an agent that failed.")
+    notes: tuple[str, ...] = Field((), description="Plain sentences: what failed in the delivery and what that meant.")
+    details: dict[str, Any] = Field(default_factory=dict, description="The scenario's own figures.")
+    isolation: str
+    router: str
+    digest: str = Field(description="Content digest of the task (scenario, variant, seed) and of the harness's scoring.")
+    delivery_digest: str | None = None
+    started_at: datetime
+    wall_seconds: float
+    harness_cpu_seconds: float = Field(description="CPU of the harness itself: without world building, replay, sandbox start and agent.")
+
+    @property
+    def key_facts_obtained(self) -> int:
+        """How many key facts the agent got from people."""
+        return len(set(self.engaged.facts) & set(self.engaged.key_facts))

@@ -1,0 +1,88 @@
+"""The one Protocol behind which code that is not ours runs: the agent's commands and the delivered system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol
+
+Bound = Literal["wall", "output", "memory"]
+"""What ended a command before its time: wall time, output, or memory of the whole process tree."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a process tree may use."""
+
+    wall_seconds: float = 60.0
+    cpu_seconds: int = 60
+    memory_bytes: int = 1 << 30
+    """Address space of one process; the resident memory of the whole tree may reach twice this."""
+    processes: int = 128
+    file_bytes: int = 64 << 20
+    """Size of a single file."""
+    output_bytes: int = 1 << 20
+    """Standard output and error together; what is beyond is cut and ends the command."""
+    open_files: int = 256
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the sandboxed process finds. Paths are the same inside and outside, so that they can be talked about on both sides."""
+
+    workdir: Path
+    """Where it starts."""
+    writable: Sequence[Path] = ()
+    readable: Sequence[Path] = ()
+    """Beside the system's own libraries and the Python interpreter, which are always readable."""
+    sockets: Path | None = None
+    """A directory holding the only socket that it may connect to."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The whole environment apart from PATH, HOME, LANG and TMPDIR: nothing is inherited."""
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """What a command left behind. Output is decoded as UTF-8 with replacement."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    stopped_by: Bound | None = None
+    """Set when a bound ended it; exit_code is then that of the kill."""
+
+
+class SandboxedProcess(Protocol):
+    """A running process tree with pipes; ``close`` leaves nothing of it behind."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+    stderr: BinaryIO
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        ...
+
+    def close(self) -> int:
+        """Kill and reap the whole tree; returns the exit code. May be called twice."""
+        ...
+
+
+class Sandbox(Protocol):
+    """One way to confine a process tree on this machine."""
+
+    name: str
+    """Recorded with every result: ``bubblewrap``, ``landlock``, ``sandbox-exec`` or ``none``."""
+
+    def run(self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"") -> CommandResult:
+        """Run to the end or to a bound; afterwards the process tree is gone. Raises InfrastructureFault if the sandbox itself fails."""
+        ...
+
+    def start(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> SandboxedProcess:
+        """Start with pipes. Wall time and output are the caller's to watch; memory, CPU, processes and files are bounded."""
+        ...
+
+    def give(self, path: Path) -> None:
+        """Make a folder tree writable to the sandboxed user (when the harness is root, a user without rights)."""
+        ...

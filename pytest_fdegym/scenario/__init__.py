@@ -1,0 +1,1 @@
+"""What an author wrote: loaded, checked, filled in."""

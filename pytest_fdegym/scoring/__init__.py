@@ -1,0 +1,1 @@
+"""Pure arithmetic of uplift, score and averages."""

@@ -1,0 +1,1 @@
+"""Builds what the agent finds."""
