@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 """Raised when a field changes its meaning or goes away."""
 
 EndReason = Literal["handover", "agent_error", "agent_exit", "limit_turns", "limit_minutes", "limit_usd", "interrupted"]
@@ -59,7 +59,8 @@ class Engaged(_Model):
     trials: int = 0
     days_waited: int = 0
     facts: tuple[str, ...] = ()
-    key_facts: tuple[str, ...] = Field((), description="All key facts of the task.")
+    key_facts: tuple[str, ...] = ()
+    """All key facts of the task, obtained or not."""
     signoffs: tuple[str, ...] = ()
 
 

@@ -1,0 +1,53 @@
+"""What the runner hands to whoever makes the delivery, and what it gets back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pytest_fdegym.limits import LimitTracker
+from pytest_fdegym.observer import Observer
+from pytest_fdegym.people.conversation import Conversation
+from pytest_fdegym.results.record import AgentIdentity, EndReason
+from pytest_fdegym.sandbox.base import Layout, Sandbox
+from pytest_fdegym.workspace.prepare import PreparedTask
+
+
+@dataclass(frozen=True)
+class Session:
+    """One engagement, open. Agents are shown `brief`, `workspace` and `socket` only; the rest serves their adapters and the
+    privileged actors of admission."""
+
+    brief: str
+    workspace: Path
+    socket: Path
+    sandbox: Sandbox
+    layout: Layout
+    """For commands that the agent runs."""
+    tracker: LimitTracker
+    observer: Observer
+    prepared: PreparedTask
+    conversation: Conversation
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the engagement ended; `error` is the agent's own traceback or last output."""
+
+    reason: EndReason = "handover"
+    error: str | None = None
+    granted_signoffs: tuple[str, ...] = ()
+    """Topics (``person/topic``) whose sign-off a solution is granted; agents obtain theirs in conversation."""
+    granted_facts: tuple[str, ...] = ()
+
+
+class Deliverer(Protocol):
+    """Turns a built workspace into a delivery: an agent through its adapter, or an actor of admission."""
+
+    identity: AgentIdentity
+
+    def deliver(self, session: Session) -> Ending:
+        """Work in the session's workspace; returning is the handover. What an agent does wrong is returned, not raised;
+        InfrastructureFault makes the run void."""
+        ...

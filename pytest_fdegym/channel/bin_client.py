@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Talk to the customer's people: ask, inbox and wait are this one program under three names."""
+
+import http.client
+import json
+import os
+import socket
+import sys
+from datetime import datetime
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MAX_MESSAGE = 16_000
+
+USAGE = {
+    "ask": """usage: ask --who                 the people, and what they do
+       ask --log                 what was asked and answered so far
+       ask PERSON "MESSAGE"      write to somebody and read the answer
+       ask PERSON < message.txt  the same, the message from standard input""",
+    "inbox": """usage: inbox                     the mail that has arrived""",
+    "wait": """usage: wait DAYS                 let working days pass (1 to 60)
+       wait until "2025-03-07 08:00"  let time pass until then""",
+}
+
+
+class Refused(Exception):
+    """A line for the user, exit code 2."""
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("customer")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.connect(self.path)
+
+
+def request(method, path, body=None):
+    with open(os.path.join(HERE, ".socket"), encoding="utf-8") as file:
+        connection = Connection(file.read().strip())
+    try:
+        connection.request(method, path, json.dumps(body).encode() if body is not None else None)
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+    except (FileNotFoundError, ConnectionError):
+        raise Refused("nobody answers any more: the engagement is over") from None
+    if response.status != 200:
+        raise Refused(answer["error"])
+    return answer
+
+
+def moment(text):
+    return datetime.fromisoformat(text).strftime("%a %d %b %Y %H:%M")
+
+
+def message_of(words):
+    if words:
+        text = " ".join(words)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise Refused("the message is not text (UTF-8 is expected); nothing was sent") from None
+    elif sys.stdin.isatty():
+        raise Refused('there is no message; say: ask PERSON "MESSAGE"')
+    else:
+        data = sys.stdin.buffer.read(4 * MAX_MESSAGE + 1)
+        try:
+            # A cut in the middle of a character is no reason to call it binary.
+            text = data.decode() if len(data) <= 4 * MAX_MESSAGE else data.decode(errors="ignore")
+        except UnicodeDecodeError:
+            raise Refused("the message is not text (UTF-8 is expected); nothing was sent") from None
+    if not text.strip():
+        raise Refused('there is no message; say: ask PERSON "MESSAGE"')
+    if len(text) > MAX_MESSAGE:
+        raise Refused(f"the message is too long: at most {MAX_MESSAGE:,} characters are read; nothing was sent")
+    return text
+
+
+def ask(words):
+    if words == ["--who"]:
+        for person in request("GET", "/people"):
+            print(f"{person['id']:<12} {person['name']}, {person['role']}. {person['directory']}.")
+    elif words == ["--log"]:
+        for entry in request("GET", "/log"):
+            print(f"[{moment(entry['sent_at'])}] to {entry['person']}: {entry['message']}")
+            print(f"[{moment(entry['answered_at'])}] {entry['person']}: {entry['reply']}\n")
+    elif not words or words[0].startswith("-"):
+        raise Refused(USAGE["ask"])
+    else:
+        text = message_of(words[1:])
+        try:
+            words[0].encode()
+        except UnicodeEncodeError:
+            raise Refused("the person's id is not text; `ask --who` lists the people") from None
+        reply = request("POST", "/ask", {"person": words[0], "message": text})
+        print(f"[{moment(reply['answered_at'])}] {reply['person']}: {reply['text']}")
+
+
+def inbox(words):
+    if words:
+        raise Refused(USAGE["inbox"])
+    mails = request("GET", "/inbox")
+    for mail in mails:
+        print(f"[{moment(mail['at'])}] from {mail['sender']}: {mail['subject']}\n{mail['text']}\n")
+    if not mails:
+        print("no mail")
+
+
+def wait(words):
+    if len(words) == 1 and words[0].isdecimal() and words[0].isascii():
+        body = {"days": int(words[0][:4])}
+    elif len(words) >= 2 and words[0] == "until":
+        try:
+            body = {"until": datetime.fromisoformat(" ".join(words[1:])).isoformat()}
+        except ValueError:
+            raise Refused(USAGE["wait"]) from None
+    else:
+        raise Refused(USAGE["wait"])
+    result = request("POST", "/wait", body)
+    print(f"it is now {moment(result['now'])}" + (f"; new mail: {result['new_mail']}" if result["new_mail"] else ""))
+
+
+def main():
+    name = os.path.basename(sys.argv[0])
+    try:
+        {"ask": ask, "inbox": inbox, "wait": wait}[name](sys.argv[1:])
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
