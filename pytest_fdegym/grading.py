@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -17,9 +16,10 @@ from pytest_fdegym.digests import combined, harness_digest
 from pytest_fdegym.errors import ScenarioError
 from pytest_fdegym.results.store import write_whole
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
-from pytest_fdegym.scenario.loader import Solution
+from pytest_fdegym.scenario.scenario import Solution
 from pytest_fdegym.scenario.solutions import lay
 from pytest_fdegym.scenario.world import Evidence, Incident, Operations, SignOff
+from pytest_fdegym.scratch import scratch_folder
 from pytest_fdegym.stopwatch import Stopwatch
 from pytest_fdegym.workspace.prepare import PreparedTask
 
@@ -98,16 +98,14 @@ def granted_signoffs(prepared: PreparedTask, topics: Sequence[str]) -> tuple[Sig
 
 def lay_solution(prepared: PreparedTask, solution: Solution, workspace: Path, sandbox: Sandbox) -> None:
     """Lay a solution over a workspace and run its script, if it has one, inside the sandbox. Raises ScenarioError if that fails."""
-    script = lay(prepared.scenario, solution, workspace, prepared.params, prepared.world.public)
-    if script is None:
-        return
-    sandbox.give(workspace)
-    copy = workspace / ".solution_script.py"
-    copy.write_bytes(script.read_bytes())
-    result = sandbox.run(["python3", copy.name], Layout(workdir=workspace, writable=(workspace,)), Bounds())
-    copy.unlink()
-    if result.exit_code != 0:
-        raise ScenarioError(f"{script}: ended with exit code {result.exit_code}\n{result.stderr}")
+    for script in lay(prepared.scenario, solution, workspace, prepared.params, prepared.world.public):
+        copy = workspace / ".solution_script.py"
+        copy.write_bytes(script.read_bytes())
+        sandbox.give(workspace)
+        result = sandbox.run(["python3", copy.name], Layout(workdir=workspace, writable=(workspace,)), Bounds())
+        copy.unlink()
+        if result.exit_code != 0:
+            raise ScenarioError(f"{script}: ended with exit code {result.exit_code}\n{result.stderr}")
 
 
 class Grader:
@@ -136,8 +134,6 @@ class Grader:
             heldout = prepared.heldout
             with Deployment(frozen.root, prepared.scenario.file, prepared.databases, self._sandbox) as system:
                 operations = prepared.worlds.operate(system, heldout, prepared.world, obtained.signoffs, as_found)
-        # The baseline's operations may come from the cache, so all operations are what JSON makes of them.
-        operations = Operations(outputs=json.loads(json.dumps(operations.outputs)), notes=tuple(operations.notes))
         evidence = Evidence(
             as_found=as_found,
             table_changes=system.table_changes(),
@@ -164,9 +160,7 @@ class Grader:
 
     def measure_solution(self, prepared: PreparedTask, solution: Solution, yardstick: Yardstick) -> Measured:
         """A solution laid over the workspace, taken through the same path as any delivery, with what its manifest grants."""
-        with tempfile.TemporaryDirectory(prefix="fdesol", ignore_cleanup_errors=True) as name:
-            root = Path(name)
-            root.chmod(0o711)
+        with scratch_folder("fdesol") as root:
             workspace = root / "work"
             prepared.copy_site(workspace)
             lay_solution(prepared, solution, workspace, self._sandbox)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from pytest_fdegym.pytest_side import hookspecs, options
 
-_CUSTOMERS_FOLDERS = ("site", "site.", "solutions")
+_DATA_FOLDERS = re.compile(r"site(\.v[0-9]+)?|solutions")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,10 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A customer's files and a scenario's solutions are data, whatever their names are; unless somebody names them."""
-    name = collection_path.name
-    if not (name.startswith("site") or name == "solutions") or not (name in _CUSTOMERS_FOLDERS or name.startswith("site.v")):
-        return None
-    if not (collection_path.parent / "scenario.yaml").is_file():
+    if not _DATA_FOLDERS.fullmatch(collection_path.name) or not (collection_path.parent / "scenario.yaml").is_file():
         return None
     start = config.invocation_params.dir
     named = ((start / argument.partition("::")[0]).absolute() for argument in config.args)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import traceback
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,8 +24,10 @@ from pytest_fdegym.results.patch import delivery_patch
 from pytest_fdegym.results.record import Engaged, IncidentRecord, Record, Scores
 from pytest_fdegym.results.store import Store
 from pytest_fdegym.sandbox.base import Layout, Sandbox
-from pytest_fdegym.scenario.loader import Scenario
+from pytest_fdegym.scenario.model import Level
+from pytest_fdegym.scenario.scenario import Scenario
 from pytest_fdegym.scoring.uplift import contact_cost, score, uplift
+from pytest_fdegym.scratch import scratch_folder
 from pytest_fdegym.stopwatch import Stopwatch
 from pytest_fdegym.workspace.build import build_workspace
 from pytest_fdegym.workspace.prepare import PreparedTask, PreparedTasks
@@ -40,7 +42,7 @@ class Case:
 
     scenario: Scenario
     variant: str
-    level: str
+    level: Level
     run: int = 1
     seed: int = 1
 
@@ -113,10 +115,7 @@ def run(case: Case, deliverer: Deliverer, settings: Settings, observer: Observer
     patch = ""
     cause: str | None = None
     try:
-        with tempfile.TemporaryDirectory(prefix="fde", ignore_cleanup_errors=True) as name:
-            root = Path(name)
-            # The sandboxed user may pass through to the workspace and the socket, and list nothing else.
-            root.chmod(0o711)
+        with scratch_folder("fde") as root:
             delivered = _engage(case, deliverer, settings, prepared, root, tracker, listeners, watch)
             listeners.notify(Event("handover", {"reason": delivered.ending.reason, "digest": delivered.frozen.digest}))
             patch = delivery_patch(prepared.as_found.root, delivered.frozen.root)
@@ -126,7 +125,7 @@ def run(case: Case, deliverer: Deliverer, settings: Settings, observer: Observer
             listeners.notify(Event("replay", {"kpi": measured.kpi, "incidents": len(measured.incidents), "notes": list(measured.notes)}))
     except InfrastructureFault as fault:
         cause = str(fault)
-        listeners.notify(Event("void", {"cause": cause}))
+        listeners.notify(Event("void", {"cause": cause, "traceback": "".join(traceback.format_exception(fault))}))
     scores = _scores(measured, yardstick, delivered) if measured and yardstick and delivered else None
     if scores is not None:
         listeners.notify(Event("grade", scores.model_dump()))

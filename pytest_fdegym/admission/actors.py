@@ -8,7 +8,7 @@ from pytest_fdegym.channel.protocol import AskRequest, ReplyCard, WaitCard, Wait
 from pytest_fdegym.errors import AgentNotFound, nearest
 from pytest_fdegym.grading import lay_solution
 from pytest_fdegym.results.record import AgentIdentity
-from pytest_fdegym.scenario.loader import Solution
+from pytest_fdegym.scenario.scenario import Solution
 
 BUILT_IN = ("do-nothing", "literal", "reference", "expert")
 SOLUTION_PREFIX = "solution:"
@@ -41,7 +41,7 @@ class SolutionActor:
 
     def _find(self, session: Session) -> Solution:
         prepared = session.prepared
-        known = {name: s for name, s in prepared.scenario.solutions.items() if s.manifest.exists_in(prepared.variant)}
+        known = prepared.scenario.solutions_in(prepared.variant)
         if self._solution not in known:
             raise AgentNotFound(
                 f"{prepared.id} has no solution {self._solution!r}.{nearest(self._solution, known)} It has: {', '.join(sorted(known))}"

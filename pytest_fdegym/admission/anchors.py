@@ -11,7 +11,8 @@ from pytest_fdegym.admission.actors import DoNothing, Expert, SolutionActor
 from pytest_fdegym.agents.session import Deliverer
 from pytest_fdegym.errors import InfrastructureFault
 from pytest_fdegym.runner import Case, Settings, run
-from pytest_fdegym.scenario.loader import Scenario
+from pytest_fdegym.scenario.model import Level
+from pytest_fdegym.scenario.scenario import Scenario
 from pytest_fdegym.scoring.uplift import TOLERANCE
 
 REFERENCE_AT_LEAST = 0.95
@@ -23,7 +24,7 @@ EXPERT_AT_LEAST = 0.85
 WORTH_FAILS_BELOW = 0.05
 WORTH_WARNS_BELOW = 0.15
 
-ADMISSION_LEVEL = "L3"
+ADMISSION_LEVEL: Level = "L3"
 """Solutions do not read the brief, so one level serves; every variant has this one."""
 
 
@@ -172,9 +173,7 @@ def plan(scenario: Scenario, variant: str) -> list[Check]:
         check("literal", _as_good if right else _at_most(LITERAL_AT_MOST), solution("literal")),
     ]
     ablations: dict[str, list[str]] = defaultdict(list)
-    for name, item in sorted(scenario.solutions.items()):
-        if not item.manifest.exists_in(variant):
-            continue
+    for name, item in sorted(scenario.solutions_in(variant).items()):
         kind, _, rest = name.partition("/")
         dotted = rest.replace("/", ".")
         if kind == "ablations":

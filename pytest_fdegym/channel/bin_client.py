@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Talk to the customer's people: ask, inbox and wait are this one program under three names."""
 
+from __future__ import annotations
+
 import http.client
 import json
 import os
 import socket
 import sys
 from datetime import datetime
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_MESSAGE = 16_000
@@ -27,16 +30,16 @@ class Refused(Exception):
 
 
 class Connection(http.client.HTTPConnection):
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         super().__init__("customer")
         self.path = path
 
-    def connect(self):
+    def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.connect(self.path)
 
 
-def request(method, path, body=None):
+def request(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     with open(os.path.join(HERE, ".socket"), encoding="utf-8") as file:
         connection = Connection(file.read().strip())
     try:
@@ -50,11 +53,11 @@ def request(method, path, body=None):
     return answer
 
 
-def moment(text):
+def moment(text: str) -> str:
     return datetime.fromisoformat(text).strftime("%a %d %b %Y %H:%M")
 
 
-def message_of(words):
+def message_of(words: list[str]) -> str:
     if words:
         text = " ".join(words)
         try:
@@ -77,7 +80,7 @@ def message_of(words):
     return text
 
 
-def ask(words):
+def ask(words: list[str]) -> None:
     if words == ["--who"]:
         for person in request("GET", "/people"):
             print(f"{person['id']:<12} {person['name']}, {person['role']}. {person['directory']}.")
@@ -97,19 +100,19 @@ def ask(words):
         print(f"[{moment(reply['answered_at'])}] {reply['person']}: {reply['text']}")
 
 
-def inbox(words):
+def inbox(words: list[str]) -> None:
     if words:
         raise Refused(USAGE["inbox"])
     mails = request("GET", "/inbox")
     for mail in mails:
-        print(f"[{moment(mail['at'])}] from {mail['sender']}: {mail['subject']}\n{mail['text']}\n")
+        print(f"[{moment(mail['arrived_at'])}] from {mail['sender']}: {mail['subject']}\n{mail['text']}\n")
     if not mails:
         print("no mail")
 
 
-def wait(words):
+def wait(words: list[str]) -> None:
     if len(words) == 1 and words[0].isdecimal() and words[0].isascii():
-        body = {"days": int(words[0][:4])}
+        body: dict[str, Any] = {"days": int(words[0][:4])}
     elif len(words) >= 2 and words[0] == "until":
         try:
             body = {"until": datetime.fromisoformat(" ".join(words[1:])).isoformat()}
@@ -121,7 +124,7 @@ def wait(words):
     print(f"it is now {moment(result['now'])}" + (f"; new mail: {result['new_mail']}" if result["new_mail"] else ""))
 
 
-def main():
+def main() -> int:
     name = os.path.basename(sys.argv[0])
     try:
         {"ask": ask, "inbox": inbox, "wait": wait}[name](sys.argv[1:])

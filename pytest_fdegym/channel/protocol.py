@@ -53,11 +53,14 @@ class WaitCard(_Model):
 
 
 class MailCard(_Model):
-    id: str
+    """A message in the agent's inbox."""
+
     sender: str
     subject: str
     text: str
-    at: datetime
+    arrived_at: datetime
+    new: bool
+    """Not read before."""
 
 
 class LogCard(_Model):

@@ -77,10 +77,11 @@ class Customer:
 
     def inbox(self) -> list[MailCard]:
         mails = [
-            MailCard(id=mail.id, sender=mail.sender, subject=mail.subject, text=mail.text, at=mail.at)
+            MailCard(sender=mail.sender, subject=mail.subject, text=mail.text, arrived_at=mail.at, new=mail.new)
             for mail in self._conversation.inbox()
         ]
-        self._observer.notify(Event("inbox", {"messages": [mail.id for mail in mails]}, at=self._conversation.now))
+        new = [mail.subject for mail in mails if mail.new]
+        self._observer.notify(Event("inbox", {"messages": len(mails), "new": new}, at=self._conversation.now))
         return mails
 
     def wait(self, request: WaitRequest) -> WaitCard:
@@ -135,6 +136,7 @@ class Customer:
             except Exception as error:
                 # A fault of the people engine or the router says nothing about the agent.
                 self.fault = InfrastructureFault(f"the customer's side failed: {type(error).__name__}: {error}")
+                self.fault.__cause__ = error
                 self._over = Problem(error="the customer's side failed; this run will not count", over=True)
                 return HTTPStatus.INTERNAL_SERVER_ERROR, self._over
             return HTTPStatus.NOT_FOUND, Problem(error=f"there is no {method} {path}")

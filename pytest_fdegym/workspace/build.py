@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 
 from pytest_fdegym.channel import bin_client
-from pytest_fdegym.scenario.model import ScenarioFile
+from pytest_fdegym.scenario.model import Level, ScenarioFile
 from pytest_fdegym.workspace.prepare import PreparedTask
 
 COMMANDS = ("ask", "inbox", "wait")
@@ -49,7 +49,7 @@ def working_arrangements(scenario: ScenarioFile) -> str:
     )
 
 
-def build_workspace(prepared: PreparedTask, level: str, workspace: Path, socket: Path) -> str:
+def build_workspace(prepared: PreparedTask, level: Level, workspace: Path, socket: Path) -> str:
     """Fill the folder `workspace` (which must not exist) for one engagement; returns the text of TASK.md.
 
     `socket` is where the channel will listen.

@@ -6,16 +6,15 @@ import shutil
 import tempfile
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pytest_fdegym.deployment.freeze import Frozen, freeze
 from pytest_fdegym.scenario.fill import fill_brief, fill_facts, fill_people, parameters, render_tree
-from pytest_fdegym.scenario.loader import Scenario
-from pytest_fdegym.scenario.model import FactSpec, PeopleFile
+from pytest_fdegym.scenario.model import FactSpec, Level, PeopleFile
+from pytest_fdegym.scenario.scenario import Scenario
 from pytest_fdegym.scenario.world import Heldout, World
 from pytest_fdegym.scenario.world_module import WorldRunner
 
@@ -77,22 +76,20 @@ class PreparedTask:
         """Content digest of the scenario in this variant, and of the parameters."""
         return self.scenario.digest(self.variant)
 
-    def brief(self, level: str) -> str:
+    def brief(self, level: Level) -> str:
         """The text of a level."""
         return fill_brief(self.scenario, self.variant, level, self.params, self.world.public)
 
 
 def prepare_task(scenario: Scenario, variant: str, seed: int, directory: Path) -> PreparedTask:
     """Draw the world, lay the site into `directory` and fill in people and facts. Raises ScenarioError for an author's mistake."""
-    worlds = WorldRunner(scenario, seed)
+    worlds = WorldRunner(scenario, variant, seed)
     params = parameters(scenario, variant)
     world = worlds.prepare(params)
     site = directory / "site"
-    for source in (scenario.folder / "site", scenario.folder / f"site.{variant}"):
-        if source.is_dir():
-            render_tree(source, site, params, world.public)
-    planted = worlds.build(site, world)
-    world = replace(world, public=MappingProxyType({**world.public, **planted}))
+    for source in scenario.site_folders(variant):
+        render_tree(source, site, params, world.public)
+    world = worlds.build(site, world)
     return PreparedTask(
         scenario=scenario,
         variant=variant,
