@@ -1,0 +1,1 @@
+"""The customer's people: calendar, gates, ledger and conversation."""
