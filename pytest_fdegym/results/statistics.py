@@ -83,8 +83,11 @@ def summarise(records: Sequence[Record], planned: int | None = None) -> Summary:
     """Summarise the runs of one agent; `planned` counts what was to be run (the records, when None)."""
     graded = [record for record in records if record.status == "graded" and record.scores is not None]
     scores = task_means(graded, floored_score)
+    by_task: dict[str, list[float]] = defaultdict(list)
     by_scenario: dict[str, list[float]] = defaultdict(list)
     for (task, _level), value in scores.items():
+        # Levels of a task share its world and people, so they are drawn together.
+        by_task[task].append(value)
         by_scenario[task.partition(".")[0]].append(value)
     known = [record.usage.usd for record in graded if record.usage.usd is not None]
     return Summary(
@@ -94,7 +97,7 @@ def summarise(records: Sequence[Record], planned: int | None = None) -> Summary:
         resolved=sum(record.scores.resolved for record in graded if record.scores),
         incidents=sum(bool(record.incidents) for record in graded),
         mean_score=_mean(scores),
-        by_task=bootstrap([[value] for value in scores.values()]),
+        by_task=bootstrap(list(by_task.values())),
         by_scenario=bootstrap(list(by_scenario.values())),
         mean_uplift=_mean(task_means(graded, lambda record: record.scores.uplift if record.scores else 0.0)),
         mean_contact_cost=_mean(task_means(graded, lambda record: record.scores.contact_cost if record.scores else 0.0)),

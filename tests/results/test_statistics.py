@@ -45,6 +45,11 @@ def test_one_task_has_no_interval() -> None:
     assert summarise([graded("a.v1"), graded("a.v1", run=2)]).by_task.low is None
 
 
+def test_levels_of_a_task_are_drawn_together() -> None:
+    records = [graded("a.v1", level=level, uplift=uplift) for level, uplift in (("L0", 1.0), ("L3", 0.0))]
+    assert summarise(records).by_task.low is None, "one task has no interval, at however many levels"
+
+
 def test_variants_of_one_scenario_are_one_cluster() -> None:
     records = [graded(f"{name}.v{n}", uplift=value) for name, value in (("a", 0.0), ("b", 1.0)) for n in range(1, 7)]
     summary = summarise(records)
