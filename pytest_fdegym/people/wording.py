@@ -20,4 +20,4 @@ def question_back(person: Person, names: Sequence[str]) -> str:
     """The person's question back, with the candidates as `call_it` names them: "the allowance, the approver or the extract"."""
     called = [person.topics[name].call_it for name in names]
     text = called[0] if len(called) == 1 else f"{', '.join(called[:-1])} or {called[-1]}"
-    return person.asks_back.replace("{topics}", text)
+    return (person.asks_back_one if len(called) == 1 else person.asks_back).replace("{topics}", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,10 @@ from pathlib import Path
 
 from pytest_fdegym.observer import Event
 from pytest_fdegym.results.record import Record
+
+
+LONGEST_NAME = 40
+"""Characters of an agent's name in the name of its folder."""
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -37,6 +42,14 @@ def event_line(event: Event) -> str:
     return json.dumps(line, ensure_ascii=False, default=str)
 
 
+def folder_name(agent: str) -> str:
+    """A short folder name for an agent's name, which may be a whole shell command; different names never share a folder."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip("-.")[:LONGEST_NAME].rstrip("-.")
+    if plain == agent:
+        return plain
+    return f"{plain or 'agent'}-{hashlib.sha256(agent.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """The three files of one run; the log and the patch are written before the record that makes them count."""
@@ -57,7 +70,7 @@ class Store:
 
     def paths(self, record: Record) -> StoredRun:
         """Where the files of `record` are (to be) found."""
-        agent = re.sub(r"[^A-Za-z0-9._-]+", "-", record.agent.name).strip("-.") or "agent"
+        agent = folder_name(record.agent.name)
         stem = f"{record.task}.{record.level}.run{record.run}"
         if record.seed != 1:
             stem += f".seed{record.seed}"

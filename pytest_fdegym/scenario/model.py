@@ -256,6 +256,7 @@ class Person(Limited):
     impatience_factor: Annotated[float, Field(ge=1)] = 3.0
     fallback: str = Field(description="Said, and charged, when the question is clearly none of this person's topics.")
     asks_back: str = Field("Which do you mean: {topics}?", description="{topics} stands for the candidates, as `call_it` names them.")
+    asks_back_one: str = Field("Do you mean {topics}?", description="The same where there is a single candidate.")
     restricted: Restricted | None = None
     away: Away | None = None
     leaves: Leaves | None = None

@@ -16,8 +16,9 @@ def test_asking_back_names_the_candidates_is_free_and_takes_no_time() -> None:
 
 
 def test_a_person_asks_back_in_their_own_words() -> None:
-    chat = talk({"ada": person("Ada", TOPICS, asks_back="{topics}, love? {Really}?")})
-    assert chat.ask("ada", "unclear(tax 0.5)").text == "the matter of Nine., love? {Really}?"
+    chat = talk({"ada": person("Ada", TOPICS, asks_back="{topics}, love? {Really}?", asks_back_one="Is it {topics}?")})
+    assert chat.ask("ada", "unclear(tax 0.5,fee 0.4)").text == "the matter of Nine. or the matter of Two., love? {Really}?"
+    assert chat.ask("ada", "unclear(tax 0.5)").text == "Is it the matter of Nine.?"
 
 
 def test_the_router_hears_what_was_asked_back_until_something_else_is_said() -> None:

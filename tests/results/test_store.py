@@ -45,6 +45,16 @@ def test_an_agents_name_cannot_lead_out_of_the_store(tmp_path: Path) -> None:
         assert store.paths(graded(agent=AgentIdentity(name=name))).record.resolve().is_relative_to(tmp_path / "store")
 
 
+def test_an_agent_that_is_a_whole_shell_script_has_a_short_folder_of_its_own(tmp_path: Path) -> None:
+    one, two = ("cmd:set -e; " + "echo hello; " * 1000 + last for last in ("true", "false"))
+    names = [
+        Store(tmp_path).paths(graded(agent=AgentIdentity(name=name))).record.parent.name for name in (one, two, "myagent", "do-nothing")
+    ]
+    assert names[0] != names[1]
+    assert [len(name) <= 50 for name in names] == [True] * 4
+    assert names[2:] == ["myagent", "do-nothing"]
+
+
 def test_what_cannot_be_written_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     write_whole(path, "old")
