@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from datetime import timedelta
 from pathlib import Path
 
 from pytest_fdegym.channel import bin_client
@@ -39,7 +40,7 @@ def working_arrangements(scenario: ScenarioFile) -> str:
     return _ARRANGEMENTS.format(
         customer=scenario.customer,
         start=calendar.start.strftime("%A, %d %B %Y, %H:%M"),
-        example=calendar.start.replace(hour=calendar.day_starts.hour, minute=calendar.day_starts.minute).strftime("%Y-%m-%d %H:%M"),
+        example=f"{calendar.start.date() + timedelta(days=1):%Y-%m-%d} {calendar.day_starts:%H:%M}",
         hours=f"{calendar.day_starts:%H:%M} to {calendar.day_ends:%H:%M}",
         python=platform.python_version(),
         folders=" and ".join(folders),
