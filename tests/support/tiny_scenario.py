@@ -107,7 +107,7 @@ FILES: dict[str, str] = {
             text: Jonas in the post room knows the tariffs. Ask him about our heaviest order, {{ world.heaviest }} g!
             at: 2025-03-04 09:00:00
         expert:
-          - {ask: pike, say: How heavy may a letter be before it has to be a parcel?}
+          - {ask: pike, say: "How heavy may a letter be before it has to be a parcel?"}
           - ask: moss
             say: |-
               {{ world.overpaid }} orders went as parcels although they weigh no more than {{ limit }} g.
