@@ -1,1 +1,1 @@
-"""Puts a frozen delivery into production on held-out traffic."""
+"""Puts a frozen delivery into production on held-out traffic: ``freeze``, ``host.Deployment``, ``databases``."""
