@@ -32,12 +32,12 @@ class Layout:
     """What the sandboxed process finds. Paths are the same inside and outside, so that they can be talked about on both sides."""
 
     workdir: Path
-    """Where it starts."""
+    """Where it starts; readable, and writable if it is or lies in one of `writable`."""
     writable: Sequence[Path] = ()
     readable: Sequence[Path] = ()
     """Beside the system's own libraries and the Python interpreter, which are always readable."""
     sockets: Path | None = None
-    """A directory holding the only socket that it may connect to."""
+    """A directory holding the only socket that it may connect to (both given, or open to every user)."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment apart from PATH, HOME, LANG and TMPDIR: nothing is inherited."""
 

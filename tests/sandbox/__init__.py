@@ -1,0 +1,1 @@
+"""Confinement, tried from the inside by real processes."""
