@@ -28,15 +28,20 @@ _BULLET = re.compile(r"^\s*(?:[-*•·‣+]|\(?\d{1,2}[.):]|\(?[a-h][.)]|\d{1,2}
 _INLINE_NUMBER = re.compile(r"(?<=[\s:;,.?!])(?=\(?(?:[1-9]|[a-e])\)\s)")
 _GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings|morning|afternoon)\b[\w\s.'&-]{0,40}[,!.:]?|"
-    r"(?:[A-Z][\w']+ ?){1,2}[,:-]+)$",
+    r"(?:[A-Z][\w']{1,20} ?){1,2}[,:-]+)$",
     re.I,
 )
+_ASKING_WORD = re.compile(
+    r"\b(?:what|who|whom|whose|which|how|when|where|why|can|could|may|is|are|do|does|any|please|tell|need|send)\b", re.I
+)
 _OPENING = re.compile(
-    r"^(?:(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day))\b(?:[ ,]+(?:there|all|team|mr|mrs|ms|dr|[A-Z][\w']+)\.?){0,3}\s*[,!:.-]+\s*)(?=\S)",
+    r"^(?:(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day))\b(?:[ ,]+(?:there|all|team|mr|mrs|ms|dr|"
+    r"[A-Z][\w']+)\.?){0,3}\s*[,!:.-]+\s*)(?=\S)",
     re.I,
 )
 _CLOSING = re.compile(
-    r"^(?:(?:many |with |kind |best |warm |warmest )*(?:thanks|thank you|thx|cheers|regards|wishes|sincerely|best|respectfully|yours\b.*|kindly)"
+    r"^(?:(?:many |with |kind |best |warm |warmest )*(?:thanks|thank you|thx|cheers|regards|wishes|sincerely|best|respectfully|yours\b.*|"
+    r"kindly)"
     r"(?: (?:in advance|so much|again|a lot|for your (?:help|time)))*[,.! ]*)$",
     re.I,
 )
@@ -44,22 +49,31 @@ _QUOTED = re.compile(r"^\s*>|^\s*On .{6,80} wrote:\s*$|^-{2,}\s*(?:original|forw
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)")
 
 _NAME = r"(?:[a-z][\w'.]{1,14}(?: [a-z][\w'.]{1,14})?\s*[,:-]+\s*)?"
-_FILLER = r"(?:(?:and|so|but|also|or|then|now|btw|p\.?s\.?|please|pls|ok|okay|well|separately|finally|lastly|first|second|third|question|q)\b[\s,:.-]*)*"
+_FILLER = (
+    r"(?:(?:and|so|but|also|or|then|now|btw|p\.?s\.?|please|pls|ok|okay|well|separately|finally|lastly|first|second|third|question|"
+    r"q)\b[\s,:.-]*)*"
+)
 _INVERTED = (
-    r"(?:(?:may|can|could|would|will|should|shall|must|do|does|did|dose|is|are|was|were|has|have|had|am|isn't|aren't|don't|doesn't|didn't|can't|"
-    r"couldn't|won't|wouldn't|shouldn't|hasn't|haven't)\s+(?:i|we|you|u|he|she|it|they|there|this|that|these|those|any\w*|some\w*|the|your|our|my|"
+    r"(?:(?:may|can|could|would|will|should|shall|must|do|does|did|dose|is|are|was|were|has|have|had|am|isn't|aren't|don't|doesn't|"
+    r"didn't|can't|"
+    r"couldn't|won't|wouldn't|shouldn't|hasn't|haven't)\s+(?:i|we|you|u|he|she|it|they|there|this|that|these|those|any\w*|some\w*|the|"
+    r"your|our|my|"
     r"his|her|their|its|[\w'-]+)\b)"
 )
 _WH = r"(?:what(?:'?s)?|wh?ich|who(?:'?s|m|se)?|when(?:'?s)?|where(?:'?s)?|were do|why(?:'?s|'?d)?|how(?:'?s|'?d)?|any)\b"
 _QUESTION_START = re.compile(rf"^[\"'(*#\s]*{_NAME}{_FILLER}(?:{_WH}|{_INVERTED})", re.I)
 _REQUEST = re.compile(
     r"\b(?:please|pls|plz|kindly)\b|"
-    r"\b(?:tell|send|give|show|remind|inform|point|walk|brief|advise|enlighten|teach|help) (?:me|us)\b|\blet (?:me|us) (?:know|have|hear)\b|"
+    r"\b(?:tell|send|give|show|remind|inform|point|walk|brief|advise|enlighten|teach|help) (?:me|us)\b|\blet (?:me|us) (?:know|have|"
+    r"hear)\b|"
     r"^[\"'(*#\s]*(?:confirm|explain|describe|list|advise|clarify|share|send|name|specify|state|approve|sign|outline|spell out)\b|"
-    r"\b(?:i|we)(?:'d| would| should)?(?: also| really| just| still| very much)? (?:like|love|prefer|rather|want|wish|hope|need|appreciate|be (?:glad|grateful|happy|"
+    r"\b(?:i|we)(?:'d| would| should)?(?: also| really| just| still| very much)? (?:like|love|prefer|rather|want|wish|hope|need|"
+    r"appreciate|be (?:glad|grateful|happy|"
     r"obliged|interested|thankful))\b|"
-    r"\b(?:i|we)(?:'m| am|'re| are)(?: also| just| still| now)? (?:wondering|curious|asking|after|looking for|hoping|requesting|seeking|unsure|not sure|uncertain|interested|puzzled)\b|"
-    r"\bi (?:wonder|request|ask|was wondering|hereby)\b|\bmy (?:question|request|ask)\b|\b(?:you'd|you would|you might|you may|you'll) (?:be|have|remember|know)\b|"
+    r"\b(?:i|we)(?:'m| am|'re| are)(?: also| just| still| now)? (?:wondering|curious|asking|after|looking for|hoping|requesting|seeking|"
+    r"unsure|not sure|uncertain|interested|puzzled)\b|"
+    r"\bi (?:wonder|request|ask|was wondering|hereby)\b|\bmy (?:question|request|ask)\b|\b(?:you'd|you would|you might|you may|you'll) "
+    r"(?:be|have|remember|know)\b|"
     r"\b(?:don't|do not|doesn't|cannot|can't|couldn't) (?:know|see|tell|work out|make out|understand|find|figure)\b|\bno idea\b",
     re.I,
 )
@@ -116,6 +130,10 @@ def _sentences(block: str) -> list[str]:
     return [re.sub(r"^\(?(?:[1-9]|[a-e])\)\s+", "", piece) for piece in pieces if re.search(r"\w", piece)]
 
 
+def _is_greeting(text: str) -> bool:
+    return _GREETING.match(text) is not None and not _ASKING_WORD.search(text)
+
+
 def _is_signature(blocks: list[tuple[str, bool]], position: int) -> bool:
     """A short line after a closing formula."""
     before = [block for block, _ in blocks[:position][-2:]]
@@ -158,10 +176,10 @@ def split(message: str) -> tuple[Sentence, ...]:
     blocks = _blocks(normalise(message))
     found: list[tuple[str, bool, Role]] = []
     for position, (block, listed) in enumerate(blocks):
-        if _CLOSING.match(block) or (position == 0 and _GREETING.match(block)) or _is_signature(blocks, position):
+        if _CLOSING.match(block) or (position == 0 and _is_greeting(block)) or _is_signature(blocks, position):
             continue
         for sentence in _sentences(_OPENING.sub("", block)):
-            if _CLOSING.match(sentence) or (not found and _GREETING.match(sentence)):
+            if _CLOSING.match(sentence) or (not found and _is_greeting(sentence)):
                 continue
             if _SET_ASIDE.search(sentence):
                 rest = _INSTEAD.split(sentence, maxsplit=1)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from pytest_fdegym.people.router.words import STOP_WORDS, stem
 
-_WORD = re.compile(r"[A-Za-z]{5,}")
+_WORD = re.compile(r"\b[A-Za-z]{5,24}\b")  # the work grows with the square of the length, and no word of theirs is longer
 _LONG = 9  # letters from which two mistakes are forgiven
 
 

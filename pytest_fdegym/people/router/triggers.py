@@ -18,9 +18,9 @@ class Triggers:
     speak_for: tuple[re.Pattern[str], ...]
     speak_against: tuple[re.Pattern[str], ...]
 
-    def matches(self, *spellings: str) -> frozenset[int]:
+    def matches(self, *spellings: str) -> list[int]:
         """Return the positions of the triggers that match a sentence in any of its `spellings`."""
-        return frozenset(i for i, pattern in enumerate(self.speak_for) if any(pattern.search(text) for text in spellings))
+        return [i for i, pattern in enumerate(self.speak_for) if any(pattern.search(text) for text in spellings)]
 
     def refused(self, *spellings: str) -> bool:
         """Whether a `never` pattern matches."""

@@ -1,0 +1,1 @@
+"""Labelled messages: what a sensible reader would say they ask for."""
