@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fdegym.agents.loading import load as load_agent
 from pytest_fdegym.agents.python import Agent, PythonAgent
-from pytest_fdegym.agents.resolve import load as load_agent
 from pytest_fdegym.agents.resolve import parse
 from pytest_fdegym.bundled import bundled_tasks
 from pytest_fdegym.results.record import AgentIdentity

@@ -1,0 +1,44 @@
+"""Turns a pytest session into one that grades an agent or admits scenarios: everything that an ordinary session does not load."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fdegym.errors import SandboxUnavailable, UsageError
+from pytest_fdegym.pytest_side import fixtures, outcomes
+from pytest_fdegym.pytest_side.collection import Collecting
+from pytest_fdegym.pytest_side.header import Header
+from pytest_fdegym.pytest_side.options import LEVELS
+from pytest_fdegym.pytest_side.plan import read_plan
+from pytest_fdegym.pytest_side.reruns import Reruns
+from pytest_fdegym.pytest_side.session import SESSION, FdeSession
+from pytest_fdegym.pytest_side.summary import SummarySection
+
+_MARKER = "fde(scenario, variant, level, sector, run): a run of an agent on a task, collected by pytest-fdegym"
+
+
+def activate(config: pytest.Config) -> None:
+    """Read the options, resolve the agent, find a sandbox, and register the hooks.
+
+    Raises pytest.UsageError for what the person who typed the command has to change, before any test runs.
+    """
+    plan = read_plan(config)
+    try:
+        session = FdeSession(plan)
+        if not config.getoption("collectonly"):
+            _ = session.sandbox
+    except (UsageError, SandboxUnavailable) as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[SESSION] = session
+    config.addinivalue_line("markers", _MARKER)
+    for level in LEVELS:
+        config.addinivalue_line("markers", f"{level}: tasks of pytest-fdegym at this level")
+    config.add_cleanup(session.close)
+    collecting = Collecting(config, plan)
+    manager = config.pluginmanager
+    manager.register(collecting, "fdegym-collection")
+    manager.register(fixtures, "fdegym-fixtures")
+    manager.register(outcomes, "fdegym-outcomes")
+    manager.register(Header(session, collecting), "fdegym-header")
+    manager.register(Reruns(), "fdegym-reruns")
+    manager.register(SummarySection(session), "fdegym-summary")

@@ -1,0 +1,242 @@
+"""The command line options and their ini twins: declared, parsed and read. Imports nothing beyond the standard library and pytest.
+
+Parsed values are builtins, because pytest-xdist sends the options to its workers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import pytest
+
+LEVELS = ("L0", "L1", "L2", "L3")
+SANDBOXES = ("auto", "bubblewrap", "landlock", "sandbox-exec", "none")
+ROUTERS = ("embedded",)
+GATES = ("resolved", "none")
+NO_LIMIT = "none"
+MOST_SEEDS = 1000
+
+Action = Literal["store", "append", "store_true"]
+IniType = Literal["string", "paths", "linelist", "bool"]
+
+
+def _refuse(name: str, text: str, accepted: str, known: Iterable[str] = ()) -> pytest.UsageError:
+    from pytest_fdegym.errors import nearest  # noqa: PLC0415  (difflib is loaded for an error only)
+
+    return pytest.UsageError(f"{name}: {accepted} is expected, found {text!r}.{nearest(text, known)}")
+
+
+def _one_of(name: str, known: tuple[str, ...]) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in known:
+            raise _refuse(name, text, " or ".join(known) if len(known) > 1 else f"{known[0]} (the only one so far)", known)
+        return text
+
+    return parse
+
+
+def parse_agent(text: str) -> str:
+    """The value as given; what it means is decided by `pytest_fdegym.agents.resolve`."""
+    if not text.strip():
+        raise pytest.UsageError("--fde-agent: the name of an agent is expected, found nothing.")
+    return text
+
+
+def parse_agent_opt(text: str) -> str:
+    """``K=V``, unchanged; K is a name as Python writes them."""
+    key, equals, _ = text.partition("=")
+    if not equals or not key.isidentifier():
+        raise _refuse("--fde-agent-opt", text, "K=V with a name K")
+    return text
+
+
+def parse_levels(text: str) -> list[str]:
+    """``L3``, ``L0,L3`` or ``all``: the levels, in order, each once."""
+    if text.strip() == "all":
+        return list(LEVELS)
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in LEVELS:
+            raise _refuse("--fde-levels", name, f"all, or a list of {', '.join(LEVELS)} with commas", (*LEVELS, "all"))
+    return sorted(set(names))
+
+
+def parse_runs(text: str) -> int:
+    """A whole number from 1."""
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise _refuse("--fde-runs", text, "a whole number from 1")
+    return int(text)
+
+
+def parse_seeds(text: str) -> list[int]:
+    """``7``, ``1-20`` or ``1,4,9-12``: the seeds, in the order given, each once."""
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if first > last or last - first >= MOST_SEEDS:
+            raise _refuse("--fde-seed", part.strip(), "a whole number (with --fde-admission also a list or a range such as 1-20)")
+        seeds.update(dict.fromkeys(range(first, last + 1)))
+    return list(seeds)
+
+
+def parse_gate(text: str) -> str:
+    """``resolved``, ``none`` or ``min-score:X`` with a finite number X."""
+    name, _, number = text.partition(":")
+    if text in ("resolved", "none") or (name == "min-score" and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]+)?", number)):
+        return text
+    raise _refuse("--fde-gate", text, "resolved, min-score:X (a number such as 0.6) or none", GATES)
+
+
+def _limit(name: str, pattern: str, accepted: str) -> Callable[[str], float | str]:
+    def parse(text: str) -> float | str:
+        if text == NO_LIMIT:
+            return NO_LIMIT
+        if not re.fullmatch(pattern, text) or float(text) <= 0:
+            raise _refuse(name, text, f"{accepted} above 0, or {NO_LIMIT},")
+        return float(text)
+
+    return parse
+
+
+class Option(NamedTuple):  # an ordinary session pays for this class, and a dataclass takes seven times as long to make
+    """One option. The ini twin's name is the option's with underscores; the command line wins."""
+
+    flag: str
+    help: str
+    parse: Callable[[str], Any] | None = None
+    metavar: str | None = None
+    action: Action = "store"
+    ini_type: IniType = "string"
+    default: str | None = None
+    """As a user would type it."""
+
+    @property
+    def name(self) -> str:
+        """``fde_agent``: destination and ini name."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+OPTIONS = (
+    Option(
+        "--fde-agent",
+        "the agent to grade: a built-in (do-nothing, literal, reference, expert, solution:NAME), an installed agent, "
+        "package.module:callable, path/to/agent.py[:callable], 'cmd:SHELL COMMAND' or the name of a fixture. Without a path on the "
+        "command line the bundled tasks and the scenario folders under the rootdir are collected, and no other tests.",
+        parse_agent,
+        "AGENT",
+    ),
+    Option(
+        "--fde-agent-opt",
+        "an option for the agent, given to it as a keyword argument (repeatable)",
+        parse_agent_opt,
+        "K=V",
+        "append",
+        "linelist",
+    ),
+    Option("--fde-agent-version", "the agent's version, for the records", str, "VERSION"),
+    Option(
+        "--fde-tasks",
+        "a folder of scenario folders to collect instead of the bundled ones and those under the rootdir (repeatable)",
+        str,
+        "FOLDER",
+        "append",
+        "paths",
+    ),
+    Option("--fde-levels", "levels to run: a list such as L0,L3, or all (default: L3)", parse_levels, "LEVELS", default="L3"),
+    Option("--fde-runs", "how often to run each task at each level (default: 1)", parse_runs, "N", default="1"),
+    Option(
+        "--fde-seed",
+        "the seed from which the worlds are drawn (default: 1); a list or range such as 1-20 with --fde-admission",
+        parse_seeds,
+        "SEED",
+        default="1",
+    ),
+    Option("--fde-gate", "what a run must reach to pass: resolved (default), min-score:X or none", parse_gate, "GATE", default="resolved"),
+    Option("--fde-results", "where records, event logs and patches are kept (default: .fdegym/results under the rootdir)", str, "DIR"),
+    Option(
+        "--fde-max-turns",
+        "model turns that a run may take, or none (default: 200)",
+        _limit("--fde-max-turns", r"[0-9]{1,9}", "a whole number"),
+        "N",
+        default="200",
+    ),
+    Option(
+        "--fde-max-minutes",
+        "wall-clock minutes that a run may take, or none (default: 150)",
+        _limit("--fde-max-minutes", r"[0-9]{1,9}(\.[0-9]+)?", "a number"),
+        "N",
+        default="150",
+    ),
+    Option(
+        "--fde-max-usd",
+        "model cost in USD that a run may cause, or none (default: 8)",
+        _limit("--fde-max-usd", r"[0-9]{1,9}(\.[0-9]+)?", "a number"),
+        "USD",
+        default="8",
+    ),
+    Option(
+        "--fde-sandbox",
+        "what confines the agent's commands and the delivered code: auto (default), bubblewrap, landlock, sandbox-exec, or none",
+        _one_of("--fde-sandbox", SANDBOXES),
+        "NAME",
+        default="auto",
+    ),
+    Option(
+        "--fde-router",
+        "what decides which topics a message asks about: embedded (default)",
+        _one_of("--fde-router", ROUTERS),
+        "NAME",
+        default="embedded",
+    ),
+    Option(
+        "--fde-admission", "check the anchors that scenarios must meet, instead of grading an agent", action="store_true", ini_type="bool"
+    ),
+)
+_BY_NAME = {option.name: option for option in OPTIONS}
+
+
+def register(parser: pytest.Parser) -> None:
+    """Add every option and its ini twin."""
+    group = parser.getgroup("fde", "deliveries of AI agents (pytest-fdegym)")
+    for option in OPTIONS:
+        if option.action == "store_true":
+            group.addoption(option.flag, action="store_true", default=None, help=option.help)
+        else:
+            group.addoption(option.flag, action=option.action, type=option.parse, metavar=option.metavar, default=None, help=option.help)
+        default: Any = False if option.ini_type == "bool" else "" if option.ini_type == "string" else []
+        parser.addini(option.name, f"{option.help} (see {option.flag})", type=option.ini_type, default=default)
+
+
+def on_command_line(config: pytest.Config, name: str) -> bool:
+    """Whether the option was given there (or in addopts); otherwise its value is the ini twin's or the default."""
+    return config.getoption(name) is not None
+
+
+def value(config: pytest.Config, name: str) -> Any:
+    """The parsed value: of the command line, else of the ini twin, else the default (None, or empty, where there is none).
+
+    Raises pytest.UsageError for an ini value that does not parse.
+    """
+    given = config.getoption(name)
+    if given is not None:
+        return given
+    option, ini = _BY_NAME[name], config.getini(name)
+    if option.ini_type == "paths":
+        return [str(path) for path in ini]
+    if option.ini_type == "bool":
+        return bool(ini)
+    if option.ini_type == "linelist":
+        return [_from_ini(option, line) for line in ini]
+    text = ini or option.default
+    return _from_ini(option, text) if text else None
+
+
+def _from_ini(option: Option, text: str) -> Any:
+    assert option.parse is not None
+    try:
+        return option.parse(text)
+    except pytest.UsageError as error:
+        raise pytest.UsageError(str(error).replace(option.flag, f"ini option {option.name}", 1)) from None

@@ -1,0 +1,73 @@
+"""What a run's reports say: texts instead of our tracebacks, void runs, structured data for whoever reads the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from pytest_fdegym.errors import FdeGymError, InfrastructureFault
+from pytest_fdegym.pytest_side.fixtures import VoidRun
+from pytest_fdegym.pytest_side.nodes import AdmissionItem, CaseItem
+from pytest_fdegym.pytest_side.session import SESSION
+
+_VOID = "An infrastructure fault spoiled the run. It says nothing about the agent and is left out of the averages."
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if isinstance(item, CaseItem):
+        item.record = None  # of the time before, when a plugin runs an item again
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not isinstance(item, CaseItem | AdmissionItem):
+        return report
+    data = _data(item)
+    if call.excinfo is not None and call.when == "setup":
+        error = call.excinfo.value
+        if isinstance(error, VoidRun | InfrastructureFault):
+            data["void"] = str(error)
+            report.longrepr = f"VOID: {error}\n\n{_VOID}"
+        elif isinstance(error, FdeGymError):
+            report.longrepr = str(error)
+        elif isinstance(error, pytest.FixtureLookupError) and isinstance(item, CaseItem):
+            report.longrepr = _missing_fixture(item, error, report.longrepr)
+    # Builtins only: pytest-xdist sends reports from its workers.
+    report.fde = data  # type: ignore[attr-defined]  # reports take further attributes
+    return report
+
+
+def _data(item: CaseItem | AdmissionItem) -> dict[str, Any]:
+    if isinstance(item, AdmissionItem):
+        check = item.check
+        return {"scenario": check.scenario.id, "variant": check.variant, "check": check.name, "verdict": item.verdict}
+    record = item.record.model_dump(mode="json") if item.record is not None else None
+    case = item.case
+    return {
+        "scenario": case.scenario.id,
+        "variant": case.variant,
+        "level": case.level,
+        "run": case.run,
+        "seed": case.seed,
+        "record": record,
+    }
+
+
+def _missing_fixture(item: CaseItem, error: pytest.FixtureLookupError, longrepr: object) -> Any:
+    source = item.config.stash[SESSION].agent
+    if source is None or error.argname != source.fixture:
+        return longrepr
+    # pytest's own words are kept, they list the fixtures there are; the function of ours that they begin with is not.
+    lines = str(longrepr).splitlines()
+    first = next((number for number, line in enumerate(lines) if line.startswith("E ")), 0)
+    return "\n".join([source.not_a_fixture(), *lines[first:]])
+
+
+def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:
+    if report.failed and getattr(report, "fde", {}).get("void") is not None:
+        return "error", "V", "VOID"
+    return None

@@ -1,0 +1,116 @@
+"""The texts of the summary, from records and verdicts: pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from pytest_fdegym.pytest_side.score_card import signed
+from pytest_fdegym.results.record import Record
+from pytest_fdegym.results.statistics import Interval, floored_score, summarise
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
+    """Rows in columns; the first `left` columns and the last one stand to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+
+    def line(row: Sequence[str]) -> str:
+        last = len(row) - 1
+        cells = [
+            cell.ljust(width) if number < left or number == last else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    return [line(header), *map(line, rows)]
+
+
+def result_lines(records: Sequence[Record], planned: int) -> list[str]:
+    """The table by task and level, then the averages. S is floored as averages demand: max(U_adj, -1) - C."""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.task, record.level].append(record)
+    rows = [_row(task, level, groups[task, level]) for task, level in sorted(groups, key=_in_order)]
+    header = ("task", "level", "runs", "S", "U", "C", "resolved", "incidents", "end")
+    return [*table(header, rows, left=2), "", *_averages(records, planned)]
+
+
+def _in_order(group: tuple[str, str]) -> tuple[str, int, str]:
+    task, level = group
+    scenario, _, variant = task.partition(".")
+    return scenario, int(variant.removeprefix("v")), level
+
+
+def _row(task: str, level: str, records: Sequence[Record]) -> tuple[str, ...]:
+    graded = [record for record in records if record.scores is not None]
+    scores = [record.scores for record in records if record.scores is not None]
+    incidents = sorted({incident.id for record in graded for incident in record.incidents})
+    endings = Counter("void" if record.status == "void" else record.end_reason or "unknown" for record in records)
+    return (
+        task,
+        level,
+        str(len(records)),
+        signed(fmean(map(floored_score, graded))) if graded else "-",
+        signed(fmean(each.uplift for each in scores)) if scores else "-",
+        signed(fmean(each.contact_cost for each in scores)) if scores else "-",
+        f"{sum(each.resolved for each in scores)}/{len(scores)}",
+        ",".join(incidents) or "-",
+        ", ".join(reason if count == len(records) else f"{reason} {count}" for reason, count in sorted(endings.items())),
+    )
+
+
+def _averages(records: Sequence[Record], planned: int) -> list[str]:
+    summary = summarise(records, planned)
+    lines = []
+    if summary.mean_score is not None and summary.mean_uplift is not None and summary.mean_contact_cost is not None:
+        lines.append(
+            f"mean score {signed(summary.mean_score)} "
+            f"(95 % by task {_interval(summary.by_task)}, by scenario {_interval(summary.by_scenario)})"
+        )
+        cost = "unknown" if summary.mean_usd is None else f"{summary.mean_usd:.2f} USD"
+        if summary.mean_usd is not None and summary.usd_known < summary.graded:
+            cost += f" (known for {summary.usd_known} of {summary.graded} runs)"
+        lines.append(
+            f"mean uplift {signed(summary.mean_uplift)}, mean contact cost {signed(summary.mean_contact_cost)}, mean model cost {cost}"
+        )
+    lines.append(
+        f"resolved {summary.resolved}/{summary.graded}, with incidents {summary.incidents}, void {summary.void}, "
+        f"graded {summary.graded} of {summary.planned} planned"
+    )
+    return lines
+
+
+def _interval(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return "unknown"
+    return f"{signed(interval.low)} to {signed(interval.high)}"
+
+
+def admission_lines(verdicts: Sequence[Mapping[str, Any]], planned: int) -> list[str]:
+    """What each check found (``report.fde`` of its item), and how many held."""
+    rows = [_admission_row(verdict) for verdict in verdicts]
+    held = sum(bool(verdict["verdict"] and verdict["verdict"]["passed"]) for verdict in verdicts)
+    header = ("scenario", "variant", "check", "seeds", "KPI", "U_adj min", "max", "S min", "worth", "")
+    return [*table(header, rows, left=3), "", f"{held} of {planned} anchors hold"]
+
+
+def _admission_row(data: Mapping[str, Any]) -> tuple[str, ...]:
+    place = (data["scenario"], data["variant"], data["check"])
+    verdict = data["verdict"]
+    if verdict is None:
+        return (*place, "-", "-", "-", "-", "-", "-", "error")
+    found = verdict["measurements"]
+    adjusted = [each["uplift_adjusted"] for each in found]
+    said = verdict["problems"] or verdict["warnings"]
+    return (
+        *place,
+        str(len({each["seed"] for each in found})),
+        f"{fmean(each['kpi'] for each in found):.4g}" if found else "-",
+        signed(min(adjusted)) if found else "-",
+        signed(max(adjusted)) if found else "-",
+        signed(min(each["score"] for each in found)) if found else "-",
+        "-" if verdict["worth"] is None else signed(verdict["worth"]),
+        f"{'FAILED' if not verdict['passed'] else 'warning'}: {said[0]}" if said else "ok",
+    )

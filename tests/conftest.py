@@ -1,0 +1,3 @@
+"""What every room's tests may use."""
+
+pytest_plugins = ["pytester"]
