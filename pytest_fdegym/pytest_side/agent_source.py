@@ -35,10 +35,9 @@ class AgentSource:
         self._loaded: Agent | None = None
         if self.reference.kind in ("module", "file", "entrypoint"):
             self._loaded = load(self.reference, Path(plan.agent_directory), plan.agent_options, self._installed)
-        elif self.reference.kind == "builtin" and plan.agent_options:
-            raise UsageError(
-                f"--fde-agent-opt {next(iter(plan.agent_options))}: the built-in agent {self.reference.name} takes no options."
-            )
+        elif self.reference.kind in ("builtin", "command") and plan.agent_options:
+            which = "a built-in agent" if self.reference.kind == "builtin" else "a command"
+            raise UsageError(f"--fde-agent-opt {next(iter(plan.agent_options))}: {which} takes no options ({plan.agent}).")
 
     @property
     def fixture(self) -> str | None:

@@ -80,14 +80,21 @@ def test_a_verdict_follows_from_the_probabilities(probabilities: dict[str, float
     assert decide(probabilities, {"a"}, broad=broad, thresholds=THRESHOLDS) == routing
 
 
-def test_the_compiled_model_is_kept_while_the_topics_stay_and_replaced_when_they_change() -> None:
+def test_what_an_author_changes_counts_at_once() -> None:
     router = default_router()
-    without_count = RoutablePerson("manager", {"returns": RETURNS}, MANAGER.others)
-    same = RoutablePerson("manager", {"count": COUNT, "returns": RETURNS}, {"buyer/prices": PRICES})
-    verdicts = [router.route(person, "When is the stock count?", RouterContext()) for person in (MANAGER, without_count, same)]
-    assert [candidate.topic for candidate in verdicts[0].topics] == ["count"]
-    assert "count" not in [candidate.topic for candidate in verdicts[1].topics]
-    assert verdicts[2] == verdicts[0]
+    changed = RoutablePerson(
+        "manager", {**MANAGER.topics, "count": COUNT.model_copy(update={"triggers": (r"\bzebras\b",)})}, MANAGER.others
+    )
+    equal = RoutablePerson("manager", {"count": COUNT.model_copy(), "returns": RETURNS}, {"buyer/prices": PRICES})
+    verdicts = [router.route(person, "How many zebras are there?", RouterContext()).verdict for person in (MANAGER, changed, equal)]
+    assert verdicts == ["miss", "topics", "miss"]
+
+
+def test_a_topic_that_is_closed_is_not_found() -> None:
+    router = default_router()
+    closed = RoutablePerson("manager", {"returns": RETURNS}, MANAGER.others)
+    found = [router.route(person, "When is the stock count?", RouterContext()).topics for person in (MANAGER, closed)]
+    assert [[candidate.topic for candidate in topics if candidate.topic == "count"] for topics in found] == [["count"], []]
 
 
 def test_scores_are_the_same_in_another_process_whatever_its_hash_seed() -> None:

