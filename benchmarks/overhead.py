@@ -49,9 +49,11 @@ print(json.dumps({"cpu": time.process_time() - before}))
 def harness(task: Path, runs: int) -> list[float]:
     """CPU milliseconds of the harness for each of `runs` deliveries, the first (which fills the caches) left out."""
     scenario = load(task)
-    with tempfile.TemporaryDirectory() as results:
-        with Settings(sandbox=choose("auto"), router=default_router(), store=Store(Path(results))) as settings:
-            records = [run(Case(scenario, scenario.variants[0], "L3", run=n), DoNothing(), settings) for n in range(1, runs + 2)]
+    with (
+        tempfile.TemporaryDirectory() as results,
+        Settings(sandbox=choose("auto"), router=default_router(), store=Store(Path(results))) as settings,
+    ):
+        records = [run(Case(scenario, scenario.variants[0], "L3", run=n), DoNothing(), settings) for n in range(1, runs + 2)]
     return [1000 * record.harness_cpu_seconds for record in records[1:]]
 
 

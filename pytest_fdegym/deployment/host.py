@@ -8,7 +8,6 @@ import math
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ from pytest_fdegym.errors import InfrastructureFault, ScenarioError, nearest
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
 from pytest_fdegym.scenario.model import EntryPoint, ScenarioFile
 from pytest_fdegym.scenario.world import Died, Json, Outcome, Raised, Returned, TableChange, TimedOut
+from pytest_fdegym.scratch import remove_tree
 
 __all__ = ["Deployment", "ReplayBounds"]
 
@@ -94,7 +94,7 @@ class Deployment:
             disk_bytes = self._bounds.disk_bytes + 4 * sum(sizes)
             self._disk = DiskWatch(folders, disk_bytes, self._bounds.files)
         except BaseException:
-            _remove(root)
+            remove_tree(root)
             raise
         self._system: HostProcess | None = None
         self._production: HostProcess | None = None
@@ -127,7 +127,7 @@ class Deployment:
                 self._changes = self._databases.changes(self._sandbox)
         finally:
             self._databases.close()
-            _remove(root)
+            remove_tree(root)
 
     # --- what operate sees ---
 
@@ -333,12 +333,3 @@ class Deployment:
         if clean:
             raise InfrastructureFault(f"the process that holds the delivered system could not be started: {failed.reason}")
         return failed
-
-
-def _remove(root: Path) -> None:
-    """Remove a folder in which hostile code could write: no link is followed, and neither depth nor mode bits stop it."""
-    try:
-        shutil.rmtree(root)
-    except (OSError, RecursionError):
-        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-            subprocess.run([*command, "--", str(root)], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -15,7 +15,6 @@ from pathlib import Path
 from pytest_fdegym.observer import Event
 from pytest_fdegym.results.record import Record
 
-
 LONGEST_NAME = 40
 """Characters of an agent's name in the name of its folder."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
 import shutil
@@ -41,6 +42,7 @@ def run_as(user: str, script: Path, *arguments: str) -> subprocess.CompletedProc
 def _library_for_everybody() -> Path:
     """A copy of the package where any user can read it, since a checkout often lies in somebody's home."""
     library = Path(tempfile.mkdtemp(prefix="fdegym-library-"))
+    atexit.register(shutil.rmtree, library, ignore_errors=True)
     library.chmod(0o755)
     source = Path(pytest_fdegym.__file__).parent
     target = library / "pytest_fdegym"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,13 @@ CASES = [(backend, user) for backend in BACKENDS for user in USERS]
 
 
 @functools.cache
+def _harness(backend: str, user: str) -> subprocess.CompletedProcess[str]:
+    return run_as(user, HARNESS, backend, "fdegym-harness-marker")
+
+
 def findings(backend: str, user: str) -> dict[str, dict[str, object]]:
-    done = run_as(user, HARNESS, backend, "fdegym-harness-marker")
+    """What came of each attempt in one sandboxed run, which all tests of these two share."""
+    done = _harness(backend, user)
     if "SandboxUnavailable" in done.stderr:
         pytest.skip(f"{backend} does not work on this machine: {done.stderr}")
     assert done.returncode == 0, done.stderr

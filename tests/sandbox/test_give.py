@@ -99,9 +99,10 @@ def test_landlock_cannot_lead_root_around_a_closed_folder(place: Path, workdir: 
     with pytest.raises(InfrastructureFault) as caught:
         sandbox.run(["true"], Layout(workdir, (workdir,)), Bounds())
     assert str(caught.value) == (
-        f"{place} is closed to the user that confined code runs as (id {uid}), and the landlock sandbox cannot lead it "
-        f"to {workdir}; "
-        "keep workspaces in a folder that everybody may pass through, such as /tmp, or install bubblewrap, or run pytest as an ordinary user"
+        f"{place} is closed to the user that confined code runs as (id {uid}), "
+        f"and the landlock sandbox cannot lead it to {workdir}; "
+        "keep workspaces in a folder that everybody may pass through, such as /tmp, "
+        "or install bubblewrap, or run pytest as an ordinary user"
     )
 
 

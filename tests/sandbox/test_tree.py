@@ -127,7 +127,10 @@ print(process._supervisor.pid, process.stdout.readline(), flush=True)
 time.sleep(600)
 """
     started = subprocess.Popen(
-        [sys.executable, "-c", harness], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.getcwd()}
+        [sys.executable, "-c", harness],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.getcwd(), "TMPDIR": str(layout.workdir.parent)},
     )
     assert started.stdout is not None
     supervisor, ready = started.stdout.readline().split()
