@@ -114,6 +114,15 @@ def test_bundled_tasks_and_those_of_the_rootdir(pytester: pytest.Pytester, bundl
     assert ids(pytester, "-k", "v1") == [V1, "own/deep/mine/scenario.yaml::v1::L3"]
 
 
+def test_nothing_beside_the_bundled_scenarios_is_looked_at(pytester: pytest.Pytester, bundle: Path) -> None:
+    for folder in (bundle.parent, bundle, pytester.path):
+        (folder / "test_stray.py").write_text("def test_stray(): ...\n")
+    (bundle.parent / "other").mkdir()
+    (bundle.parent / "other" / "conftest.py").write_text("raise AssertionError('not to be loaded')\n")
+    assert ids(pytester) == [V1, V2]
+    assert ids(pytester, V2) == [V2]
+
+
 def test_a_folder_instead_of_them(pytester: pytest.Pytester, bundle: Path, tmp_path: Path) -> None:
     assert bundle.is_dir()
     write_tiny_scenario(pytester.path / "own" / "tiny_post")
@@ -180,12 +189,13 @@ def test_mistakes_on_the_command_line_under_xdist(pytester: pytest.Pytester, arg
     assert "INTERNALERROR" not in result.stdout.str()
 
 
-def test_last_failed_among_bundled_and_own_tasks(pytester: pytest.Pytester, bundle: Path) -> None:
+def test_last_failed_among_bundled_tasks_and_own_tests(pytester: pytest.Pytester, bundle: Path) -> None:
     assert bundle.is_dir()
-    edit(write_tiny_scenario(pytester.path / "own" / "mine"), "scenario.yaml", "id: tiny_post", "id: mine")
-    options = ("--fde-agent=literal", "-k", "v1")
-    pytester.runpytest(*options).assert_outcomes(failed=2, deselected=2)
-    assert set(collected(pytester.runpytest(*options, "--lf", "--collect-only", "-q"))) == {V1, "own/mine/scenario.yaml::v1::L3"}
+    pytester.makepyfile(test_own="def test_own(): assert False")
+    options = ("--fde-agent=literal", "test_own.py", V1)
+    pytester.runpytest(*options).assert_outcomes(failed=2, deselected=1)
+    again = collected(pytester.runpytest(*options, "--lf", "--collect-only", "-q"))
+    assert sorted(again) == [V1, "test_own.py::test_own"]
 
 
 # --- an author's mistakes ---
