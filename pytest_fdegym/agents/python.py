@@ -57,7 +57,7 @@ class PythonAgent:
             return Ending("agent_error", "the engagement ended while the agent was at work")
         except SystemExit as error:
             return Ending("agent_exit", f"the agent called sys.exit({error.code!r})")
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             text = own_traceback(error)
             session.observer.notify(Event("agent_error", {"traceback": text}))
             return Ending("agent_error", text)

@@ -67,7 +67,7 @@ def _averages(records: Sequence[Record], planned: int) -> list[str]:
     if summary.mean_score is not None and summary.mean_uplift is not None and summary.mean_contact_cost is not None:
         lines.append(
             f"mean score {signed(summary.mean_score)} "
-            f"(95 % by task {_interval(summary.by_task)}, by scenario {_interval(summary.by_scenario)})"
+            f"(95 % interval over tasks: {_interval(summary.by_task)}, over scenarios: {_interval(summary.by_scenario)})"
         )
         cost = "unknown" if summary.mean_usd is None else f"{summary.mean_usd:.2f} USD"
         if summary.mean_usd is not None and summary.usd_known < summary.graded:
@@ -84,7 +84,7 @@ def _averages(records: Sequence[Record], planned: int) -> list[str]:
 
 def _interval(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
-        return "unknown"
+        return "none from one"
     return f"{signed(interval.low)} to {signed(interval.high)}"
 
 

@@ -23,7 +23,7 @@ def test_results() -> None:
         "oil_npt.v2   L3        3  -0.050  -1.000  0.050       1/2       harm  handover 1, limit_usd 1, void 1",
         "oil_npt.v10  L3        1   0.440   0.620  0.180       0/1          -  handover",
     ]
-    assert lines[4].startswith("mean score 0.195 (95 % by task -0.050 to 0.440, by scenario unknown)")
+    assert lines[4].startswith("mean score 0.195 (95 % interval over tasks: -0.050 to 0.440, over scenarios: none from one)")
     assert lines[5:] == [
         "mean uplift -0.190, mean contact cost 0.115, mean model cost 1.00 USD (known for 2 of 3 runs)",
         "resolved 1/3, with incidents 1, void 1, graded 3 of 5 planned",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 from datetime import datetime
@@ -153,6 +154,14 @@ def test_an_async_agent_is_run_to_its_end(case: Case, settings: Settings) -> Non
         engagement.ask("pike", "How heavy may a letter be?")
 
     assert run(case, python_agent(agent), settings).engaged.facts == ("F_LIMIT",)
+
+
+def test_an_async_agent_that_is_cancelled_is_graded(case: Case, settings: Settings) -> None:
+    async def agent(engagement: Engagement) -> None:
+        raise asyncio.CancelledError
+
+    record = run(case, python_agent(agent), settings)
+    assert (record.status, record.end_reason) == ("graded", "agent_error")
 
 
 def test_an_agent_that_exits_is_graded(case: Case, settings: Settings) -> None:
