@@ -12,6 +12,7 @@ import pytest
 
 from pytest_fdegym.errors import SandboxUnavailable
 from pytest_fdegym.sandbox import Layout, Sandbox, choose
+from tests.sandbox.people import skip_if_lacking
 
 
 @pytest.fixture(params=["bubblewrap", "landlock", "sandbox-exec", "none"])
@@ -20,7 +21,8 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     try:
         return choose(request.param)
     except SandboxUnavailable as error:
-        pytest.skip(str(error).splitlines()[1].strip())
+        skip_if_lacking(str(error).splitlines()[1].strip())
+        raise
 
 
 @pytest.fixture(params=["bubblewrap", "landlock", "sandbox-exec"])
@@ -29,7 +31,8 @@ def confining(request: pytest.FixtureRequest) -> Sandbox:
     try:
         return choose(request.param)
     except SandboxUnavailable as error:
-        pytest.skip(str(error).splitlines()[1].strip())
+        skip_if_lacking(str(error).splitlines()[1].strip())
+        raise
 
 
 @pytest.fixture

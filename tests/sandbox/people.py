@@ -20,6 +20,24 @@ ORDINARY = 12345
 USERS = ("root", "ordinary")
 
 
+_LACKING = (
+    "no bwrap on PATH",
+    "the kernel offers Landlock",
+    "it is part of macOS",
+    "Operation not permitted",
+    "No permissions to create",
+    "setting up uid map: Permission denied",
+)
+"""What a refusal says on machines that cannot have a sandbox. Any other refusal is a defect, and must not skip the tests that would show it."""
+
+
+def skip_if_lacking(refusal: str) -> None:
+    """Skip the test if the machine cannot have the sandbox, fail it if the sandbox is broken."""
+    if any(reason in refusal for reason in _LACKING):
+        pytest.skip(refusal)
+    pytest.fail(refusal)
+
+
 def run_as(user: str, script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a Python script that imports this package as `user`; skips the test where this process cannot be that user."""
     root = os.geteuid() == 0

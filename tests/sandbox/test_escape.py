@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.people import USERS, run_as
+from tests.sandbox.people import USERS, run_as, skip_if_lacking
 from tests.sandbox.probes import CONTROLS, PROBES
 
 HARNESS = Path(__file__).with_name("harness.py")
@@ -39,7 +39,7 @@ def findings(backend: str, user: str) -> dict[str, dict[str, object]]:
     """What came of each attempt in one sandboxed run, which all tests of these two share."""
     done = _harness(backend, user)
     if "SandboxUnavailable" in done.stderr:
-        pytest.skip(f"{backend} does not work on this machine: {done.stderr}")
+        skip_if_lacking(done.stderr)
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, object]] = json.loads(done.stdout)
     return found

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pytest_fdegym.sandbox.choose import choose
-
 from pytest_fdegym.agents.python import Agent, PythonAgent
 from pytest_fdegym.people.router import default_router
 from pytest_fdegym.results.record import AgentIdentity
 from pytest_fdegym.results.store import Store
 from pytest_fdegym.runner import Settings
+from pytest_fdegym.sandbox.choose import choose
 
 
 @contextmanager

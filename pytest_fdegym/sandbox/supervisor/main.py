@@ -34,7 +34,7 @@ def main() -> None:
         os.write(control, f"fault {error}\n".encode())
         return
     nothing = os.open("/dev/null", os.O_RDWR)
-    for descriptor in (0, 1, 2):  # else the harness would never see the end of the command's output
+    for descriptor in (0, 1, 2):  # else the harness would not see that the command closed its own
         os.dup2(nothing, descriptor)
     tree = Tree(child)
     try:
