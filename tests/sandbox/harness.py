@@ -63,6 +63,7 @@ def _running(text: str) -> list[int]:
 
 
 def _measure(backend: str, root: Path) -> dict[str, Any]:
+    sandbox = choose(backend)
     secret, readable, sockets, program, home, workdir = (
         _everybody_may_enter(root / name) for name in ("secret", "readable", "socket", "probes", "home", "workdir")
     )
@@ -77,7 +78,7 @@ def _measure(backend: str, root: Path) -> dict[str, Any]:
     held = truth.open()
     os.set_inheritable(held.fileno(), True)
     token = uuid.uuid4().hex[:12]
-    marker = subprocess.Popen(["sleep", "600.5"])
+    marker = subprocess.Popen(["sleep", "600.5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     key = int(token[:6], 16) | 1
     ctypes.CDLL(None).shmget(key, 4096, 0o1666)
     given: dict[str, Any] = {
@@ -88,7 +89,6 @@ def _measure(backend: str, root: Path) -> dict[str, Any]:
         "package": str(Path(pytest_fdegym.__file__).parent), "packages": [str(folder) for folder in package_folders((*SYSTEM,
         *interpreter().folders))], "memory_bytes": BOUNDS.memory_bytes, "processes": BOUNDS.processes, "file_bytes":
         BOUNDS.file_bytes, "open_files": BOUNDS.open_files, }  # fmt: skip
-    sandbox = choose(backend)
     sandbox.give(workdir)
     with contextlib.ExitStack() as servers:
         tcp = servers.enter_context(socket.create_server(("127.0.0.1", 0)))

@@ -28,7 +28,7 @@ _LACKING = (
     "No permissions to create",
     "setting up uid map: Permission denied",
 )
-"""What a refusal says on machines that cannot have a sandbox. Any other refusal is a defect, and must not skip the tests that would show it."""
+"""What a refusal says on machines that cannot have a sandbox. Any other is a defect, and must not skip the tests that show it."""
 
 
 def skip_if_lacking(refusal: str) -> None:

@@ -144,16 +144,18 @@ time.sleep(600)
     assert running(mark) == []
 
 
-def test_a_supervisor_that_is_killed_is_a_fault_and_not_a_result(confining: Sandbox, workdir: Path) -> None:
+def test_a_supervisor_that_is_killed_is_a_fault_and_not_a_result(confining: Sandbox, workdir: Path, mark: str) -> None:
     confining.give(workdir)
-    process = confining.start(["sleep", "600"], Layout(workdir), BOUNDS)
+    process = confining.start(["sh", "-c", f"echo ready; exec sleep {mark}"], Layout(workdir), BOUNDS)
+    assert process.stdout.readline() == b"ready\n"
     assert isinstance(process, ConfinedProcess)
     os.kill(process._supervisor.pid, signal.SIGKILL)
     process._supervisor.wait()
     expected = "the sandbox's supervisor failed: it ended on its own (exit code -9)"
+    output = process.stdout.read()  # ends with the command, which dies with its supervisor
     with pytest.raises(InfrastructureFault) as caught:
         process.close()
-    assert str(caught.value) == expected
+    assert (output, str(caught.value), running(mark)) == (b"", expected, [])
 
 
 def test_many_at_once(sandbox: Sandbox, layout: Layout) -> None:

@@ -54,7 +54,6 @@ def _become(job: dict[str, Any], tell: int, given: dict[str, int], beside: int) 
     try:
         os.setsid()
         if _LINUX:
-            _call(_libc.prctl, _PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
             _be_first_to_die()
         os.umask(0o022)
         for number in (_SIGPIPE, _SIGXFSZ):
@@ -68,6 +67,8 @@ def _become(job: dict[str, Any], tell: int, given: dict[str, int], beside: int) 
             os.setgroups([])
             os.setresgid(job["uid"], job["uid"], job["uid"])
             os.setresuid(job["uid"], job["uid"], job["uid"])
+        if _LINUX:
+            _call(_libc.prctl, _PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)  # a change of user would have cleared it
         os.chdir(job["cwd"])
         if ruleset >= 0:
             _drop_capabilities()
