@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
-import shutil
 import socket
 import stat
 import sys
@@ -148,12 +146,3 @@ def _in_map(table: Path, number: int) -> bool:
     except OSError:
         return True
     return any(first <= number < first + count for first, _, count in rows)
-
-
-def remove(path: Path) -> None:
-    """Remove a tree that confined code could write to; what resists stays (it is in a temporary folder)."""
-    with contextlib.suppress(OSError, RecursionError, InfrastructureFault):
-        shutil.rmtree(path, ignore_errors=True)
-        if path.exists():
-            give(path, None)
-            shutil.rmtree(path, ignore_errors=True)

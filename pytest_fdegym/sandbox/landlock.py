@@ -16,6 +16,7 @@ from pytest_fdegym.errors import InfrastructureFault
 from pytest_fdegym.sandbox import account, machine, process, seccomp
 from pytest_fdegym.sandbox.bare_python import BarePython, temporary_folder
 from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout
+from pytest_fdegym.scratch import remove_tree
 
 _CREATE_RULESET, _VERSION = 444, 1
 _LEAST_ABI = 3
@@ -90,7 +91,7 @@ class Landlock:
             count_beside=self._account is None,
             landlock={"attributes": self._attributes(), "rules": rules},
             seccomp=self._filter,
-            cleanup=partial(account.remove, temporary),
+            cleanup=partial(remove_tree, temporary),
         )
 
     def _attributes(self) -> bytes:

@@ -11,6 +11,7 @@ from pytest_fdegym.errors import InfrastructureFault
 from pytest_fdegym.sandbox import account, machine, process
 from pytest_fdegym.sandbox.bare_python import BarePython, temporary_folder
 from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout
+from pytest_fdegym.scratch import remove_tree
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
 _SHELL = 'printf ok >&$1; eval "exec $1>&-"; shift; exec "$@"'
@@ -58,7 +59,7 @@ class SandboxExec:
             told_by_command=True,
             uid=self._account.uid if self._account else None,
             limit_processes=self._account is not None,
-            cleanup=partial(account.remove, temporary),
+            cleanup=partial(remove_tree, temporary),
         )
 
 

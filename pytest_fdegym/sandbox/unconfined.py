@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_fdegym.sandbox import account, machine, process
 from pytest_fdegym.sandbox.bare_python import BarePython, temporary_folder
 from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout
+from pytest_fdegym.scratch import remove_tree
 
 
 class Unconfined:
@@ -43,5 +44,5 @@ class Unconfined:
             cwd=str(layout.workdir),
             limit_processes=sys.platform == "linux",
             count_beside=os.geteuid() != 0,  # root's processes are not limited by number at all
-            cleanup=partial(account.remove, temporary),
+            cleanup=partial(remove_tree, temporary),
         )
