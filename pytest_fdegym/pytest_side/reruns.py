@@ -18,6 +18,9 @@ class Reruns:
         outcome: str = report.outcome  # pytest-rerunfailures has one of its own
         if outcome == "rerun":
             self._again.add(report.nodeid)
+        elif report.when == "setup":
+            # The next attempt; releases of pytest-rerunfailures differ in whether they report the teardown of the one before.
+            self._again.discard(report.nodeid)
         elif report.when == "teardown" and report.nodeid in self._again:
             self._again.remove(report.nodeid)
             report.user_properties = []
