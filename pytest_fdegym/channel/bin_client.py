@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Talk to the customer's people: ask, inbox and wait are this one program under three names."""
+"""Talk to the customer's people: the programs of this folder are one, under several names."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ USAGE = {
     "inbox": """usage: inbox                     the mail that has arrived""",
     "wait": """usage: wait DAYS                 let working days pass (1 to 60)
        wait until "2025-03-07 08:00"  let time pass until then""",
+    "trial": """usage: trial                     let the system as it stands run beside the real one, and read what people noticed""",
 }
 
 
@@ -124,10 +125,19 @@ def wait(words: list[str]) -> None:
     print(f"it is now {moment(result['now'])}" + (f"; new mail: {result['new_mail']}" if result["new_mail"] else ""))
 
 
+def trial(words: list[str]) -> None:
+    if words:
+        raise Refused(USAGE["trial"])
+    report = request("POST", "/trial", {})
+    print(f"[{moment(report['finished_at'])}] {report['id']}: {report['feedback']}")
+    for note in report["notes"]:
+        print(f"- {note}")
+
+
 def main() -> int:
     name = os.path.basename(sys.argv[0])
     try:
-        {"ask": ask, "inbox": inbox, "wait": wait}[name](sys.argv[1:])
+        {"ask": ask, "inbox": inbox, "wait": wait, "trial": trial}[name](sys.argv[1:])
     except Refused as error:
         print(error, file=sys.stderr)
         return 2

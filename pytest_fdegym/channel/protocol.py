@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+SOCKET_NAME = "customer.sock"
 MAX_BODY = 1 << 18
 """Bytes of a request; a message itself is bounded more tightly by the conversation."""
 
@@ -63,6 +64,22 @@ class MailCard(_Model):
     """Not read before."""
 
 
+class TrialRequest(_Model):
+    """There is nothing to say: the delivered folders are taken as they stand."""
+
+
+class TrialCard(_Model):
+    """A trial run that was made."""
+
+    id: str
+    """Of the report, as people know it."""
+    feedback: str
+    """What people noticed."""
+    notes: tuple[str, ...]
+    """What failed in the system."""
+    finished_at: datetime
+
+
 class LogCard(_Model):
     """One exchange of the conversation so far."""
 
@@ -88,7 +105,7 @@ class UsageReport(_Model):
     turns: Annotated[int, Field(ge=0)] = 0
     input_tokens: Annotated[int, Field(ge=0)] = 0
     output_tokens: Annotated[int, Field(ge=0)] = 0
-    usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    usd: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] | None = None
 
 
 class Problem(_Model):

@@ -9,7 +9,7 @@ import http.server
 import socket
 import socketserver
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_fdegym.channel.protocol import (
     MAX_BODY,
+    SOCKET_NAME,
     AskRequest,
     LogCard,
     MailCard,
@@ -25,29 +26,44 @@ from pytest_fdegym.channel.protocol import (
     Problem,
     ReplyCard,
     StatusCard,
+    TrialCard,
+    TrialRequest,
     UsageReport,
     WaitCard,
     WaitRequest,
 )
-from pytest_fdegym.errors import InfrastructureFault, LimitReached
+from pytest_fdegym.errors import FdeGymError, InfrastructureFault, LimitReached, ScenarioError
 from pytest_fdegym.limits import LimitTracker
-from pytest_fdegym.observer import Event, Observer
+from pytest_fdegym.observer import Event, EventKind, Observer
 from pytest_fdegym.people.conversation import BadRequest, Conversation
 
-SOCKET_NAME = "customer.sock"
+MAX_REQUESTS = 50_000
+"""Requests of one engagement; an honest one makes some hundred."""
+MAX_BYTES = 32 << 20
+"""Bytes of all requests of one engagement; what was said is kept for the record."""
+MAX_CONNECTIONS = 32
+"""Connections at a time; one beyond is closed at once."""
+TryOut = Callable[[], tuple[TrialCard, Mapping[str, Any]]]
+"""Makes a trial run: what the agent is shown of it, and what only the event log gets."""
 
 
 class Customer:
     """Answers requests one at a time and tells the observer; the only way from an agent to the conversation."""
 
-    def __init__(self, conversation: Conversation, tracker: LimitTracker, observer: Observer) -> None:
+    def __init__(self, conversation: Conversation, tracker: LimitTracker, observer: Observer, try_out: TryOut) -> None:
+        """`try_out` makes the next trial run, as BadRequest where there is none."""
         self._conversation = conversation
+        self._try_out = try_out
         self._tracker = tracker
         self._observer = observer
         self._lock = threading.Lock()
         self._over: Problem | None = None
-        self.fault: InfrastructureFault | None = None
-        """What broke while answering; the runner turns it into a void run."""
+        self._requests = 0
+        self._bytes = 0
+        self.limit: str | None = None
+        """The limit that closed the channel."""
+        self.fault: FdeGymError | None = None
+        """What broke while answering: a ScenarioError, or an InfrastructureFault that the runner turns into a void run."""
 
     def end(self, reason: str) -> None:
         """Close the channel for good; later requests are told `reason`. The first reason stays."""
@@ -95,14 +111,19 @@ class Customer:
         self._tell("wait")
         return WaitCard(now=result.now, new_mail=result.new_mail)
 
+    def trial(self, _: TrialRequest) -> TrialCard:
+        card, more = self._try_out()
+        self._tell("trial", **more)
+        return card
+
     def usage(self, report: UsageReport) -> StatusCard:
         self._tracker.record(**report.model_dump())
         self._observer.notify(Event("usage", report.model_dump()))
         return self.status()
 
-    def _tell(self, kind: Any) -> None:
-        ledger = self._conversation.ledger.to_json()
-        self._observer.notify(Event(kind, {"entry": ledger["entries"][-1]}, at=self._conversation.now))
+    def _tell(self, kind: EventKind, **more: Any) -> None:
+        entry = self._conversation.ledger.entries[-1].to_json()
+        self._observer.notify(Event(kind, {"entry": entry, **more}, at=self._conversation.now))
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
         """Handle one request; returns an HTTP status and a pydantic model (or a list of them)."""
@@ -110,11 +131,16 @@ class Customer:
         writes: dict[str, tuple[type[BaseModel], Callable[[Any], Any]]] = {
             "/ask": (AskRequest, self.ask),
             "/wait": (WaitRequest, self.wait),
+            "/trial": (TrialRequest, self.trial),
             "/usage": (UsageReport, self.usage),
         }
         with self._lock:
             if self._over is not None:
                 return HTTPStatus.CONFLICT, self._over
+            self._requests += 1
+            self._bytes += len(body)
+            if self._requests > MAX_REQUESTS or self._bytes > MAX_BYTES:
+                return HTTPStatus.TOO_MANY_REQUESTS, Problem(error="that is more than anybody here can read; nothing further is taken")
             try:
                 if path != "/usage":
                     self._tracker.check()
@@ -124,6 +150,7 @@ class Customer:
                     model, handle = writes[path]
                     return HTTPStatus.OK, handle(model.model_validate_json(body))
             except LimitReached as error:
+                self.limit = error.reason
                 self._over = Problem(error=f"the engagement is over: its limit of {error.reason} is used up", over=True, limit=error.reason)
                 self._observer.notify(Event("limit", {"limit": error.reason}))
                 return HTTPStatus.CONFLICT, self._over
@@ -133,13 +160,22 @@ class Customer:
                 return HTTPStatus.BAD_REQUEST, Problem(error=f"{where or 'request'}: {first['msg']}")
             except BadRequest as error:
                 return HTTPStatus.BAD_REQUEST, Problem(error=str(error))
+            except OverflowError:
+                return HTTPStatus.BAD_REQUEST, Problem(error="the customer's calendar does not go that far")
             except Exception as error:
-                # A fault of the people engine or the router says nothing about the agent.
-                self.fault = InfrastructureFault(f"the customer's side failed: {type(error).__name__}: {error}")
-                self.fault.__cause__ = error
+                # A fault of the people engine, the router or a trial run says nothing about the agent.
+                self.fault = _fault(error)
                 self._over = Problem(error="the customer's side failed; this run will not count", over=True)
                 return HTTPStatus.INTERNAL_SERVER_ERROR, self._over
             return HTTPStatus.NOT_FOUND, Problem(error=f"there is no {method} {path}")
+
+
+def _fault(error: Exception) -> FdeGymError:
+    if isinstance(error, ScenarioError | InfrastructureFault):
+        return error
+    fault = InfrastructureFault(f"the customer's side failed: {type(error).__name__}: {error}")
+    fault.__cause__ = error
+    return fault
 
 
 def _json(answer: Any) -> bytes:
@@ -185,7 +221,20 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     def __init__(self, path: str, customer: Customer) -> None:
         self.customer = customer
+        self._places = threading.Semaphore(MAX_CONNECTIONS)
         super().__init__(path, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._places.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
 
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, _ = super().get_request()

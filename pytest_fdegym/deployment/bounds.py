@@ -11,6 +11,8 @@ class ReplayBounds:
 
     total_seconds: float = 120
     """Wall time in which production waits for the delivered system, all calls together."""
+    gateway_seconds: float = 1800
+    """Wall time in which the system waits for the company's gateway, all calls together, that does not count as its own."""
     load_seconds: float = 20
     """Wall time for importing the file of an entry point."""
     insert_seconds: float = 10

@@ -24,8 +24,11 @@ from pytest_fdegym.deployment.notes import Failures
 from pytest_fdegym.deployment.process import Gone, HostProcess, Late, Reply
 from pytest_fdegym.deployment.replies import NotAReply, parse, parse_error, weight
 from pytest_fdegym.errors import InfrastructureFault, ScenarioError, nearest
+from pytest_fdegym.gateway import client as gateway_client
+from pytest_fdegym.gateway.server import GatewayServer
+from pytest_fdegym.gateway.service import Service
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
-from pytest_fdegym.scenario.model import EntryPoint, ScenarioFile
+from pytest_fdegym.scenario.model import GATEWAY, EntryPoint, ScenarioFile
 from pytest_fdegym.scenario.world import Died, Json, Outcome, Raised, Returned, TableChange, TimedOut
 from pytest_fdegym.scratch import remove_tree
 
@@ -52,18 +55,21 @@ class Deployment:
         sandbox: Sandbox,
         *,
         bounds: ReplayBounds = ReplayBounds(),  # noqa: B008  frozen
+        gateway: Service | None = None,
     ) -> None:
         """`frozen` is a :class:`Frozen` delivery's root, `databases` the SQLite files as built, by name.
 
-        Raises ScenarioError when an entry point injects what scenario.yaml does not define.
+        `gateway` serves the delivered code while a call of production's is in progress. Raises ScenarioError when an entry point injects
+        what scenario.yaml does not define.
         """
+        known = {*scenario.databases, *([GATEWAY] if gateway is not None else [])}
         for name, entry in scenario.entry_points.items():
             for keyword, database in entry.inject.items():
-                if database not in scenario.databases:
+                if database not in known:
                     raise ScenarioError(
-                        f"scenario.yaml: entry_points.{name}.inject.{keyword}: there is no database {database!r}."
-                        f"{nearest(database, scenario.databases)}"
+                        f"scenario.yaml: entry_points.{name}.inject.{keyword}: there is no database {database!r}.{nearest(database, known)}"
                     )
+        self._gateway = gateway
         self._frozen, self._scenario, self._built, self._sandbox, self._bounds = frozen, scenario, databases, sandbox, bounds
         self._failures = Failures()
         self._changes: Mapping[str, tuple[TableChange, ...]] | None = None
@@ -73,6 +79,7 @@ class Deployment:
 
     def __enter__(self) -> Self:
         self._root = root = Path(os.path.realpath(tempfile.mkdtemp(prefix="fde")))
+        self._servers = contextlib.ExitStack()
         try:
             root.chmod(0o711)  # The user inside the sandbox must pass through, and need not look around.
             self._work, self._program, self._scratch = root / "work", root / "host", root / "tmp"
@@ -84,6 +91,7 @@ class Deployment:
             self._scratch.mkdir()
             shutil.copyfile(host_main.__file__, self._program / "host_main.py")
             self._databases = ProductionDatabases(self._scenario.databases, self._built, root)
+            self._server = self._serve_gateway()
             self._configure("system", [str(self._work), *self._folders()], self._scenario.entry_points)
             self._configure("production", [], {})
             folders = (self._work, self._scratch, self._databases.folder)
@@ -94,6 +102,7 @@ class Deployment:
             disk_bytes = self._bounds.disk_bytes + 4 * sum(sizes)
             self._disk = DiskWatch(folders, disk_bytes, self._bounds.files)
         except BaseException:
+            self._servers.close()
             remove_tree(root)
             raise
         self._system: HostProcess | None = None
@@ -103,6 +112,7 @@ class Deployment:
         self._load_failures: dict[str, list[Outcome]] = {}
         self._refusing: str | None = None
         self._seconds = 0.0
+        self._calls = 0
         self._weight = 0
         return self
 
@@ -126,6 +136,7 @@ class Deployment:
             if look:
                 self._changes = self._databases.changes(self._sandbox)
         finally:
+            self._servers.close()
             self._databases.close()
             remove_tree(root)
 
@@ -141,7 +152,9 @@ class Deployment:
             body = f'"call","{entry_point}",{_ENCODE(args)}'.encode()
         except (TypeError, ValueError, RecursionError) as error:
             raise ScenarioError(f"operate: call({entry_point!r}, ...): the arguments are not JSON: {error}") from None
-        outcome, where = self._outcome(entry_point, entry, body)
+        with self._gateway.open(self._calls) if self._gateway is not None else contextlib.nullcontext():
+            outcome, where = self._outcome(entry_point, entry, body)
+        self._calls += 1
         self._failures.count(entry_point, outcome, where)
         return outcome
 
@@ -233,9 +246,9 @@ class Deployment:
 
     def _request(self, process: HostProcess, body: bytes, seconds: float) -> Reply | Outcome:
         left = self._bounds.total_seconds - self._seconds
-        begun = time.monotonic()
+        begun = time.monotonic() - self._waited()
         answer = process.request(body, min(seconds, left))
-        self._seconds += time.monotonic() - begun
+        self._seconds += time.monotonic() - self._waited() - begun
         if isinstance(answer, Reply):
             return answer
         process.close()
@@ -282,6 +295,29 @@ class Deployment:
         self._production = None
         return f"no answer within {self._bounds.insert_seconds:g} s" if isinstance(reply, Late) else "production's connection broke down"
 
+    # --- the company's gateway ---
+
+    def _serve_gateway(self) -> GatewayServer | None:
+        if self._gateway is None or self._root is None:
+            return None
+        sockets = self._root / "socket"
+        sockets.mkdir(mode=0o755)
+        shutil.copyfile(gateway_client.__file__, self._program / "gateway_client.py")
+        return self._servers.enter_context(GatewayServer(self._gateway, sockets))
+
+    def _waited(self) -> float:
+        """Seconds for which the gateway kept the system waiting, as far as they are not the system's own."""
+        return 0.0 if self._gateway is None else min(self._gateway.seconds, self._bounds.gateway_seconds)
+
+    def _client_names(self) -> list[str]:
+        """Under which names the delivery imports the gateway's client, if it left the file as it was."""
+        assert self._gateway is not None
+        file = PurePosixPath(self._gateway.spec.client)
+        if self.read(str(file)) != Path(gateway_client.__file__).read_bytes():
+            return []
+        folders = [PurePosixPath(), *(PurePosixPath(entry.file).parent for entry in self._scenario.entry_points.values())]
+        return sorted({".".join(file.relative_to(folder).with_suffix("").parts) for folder in folders if file.is_relative_to(folder)})
+
     # --- processes ---
 
     def _folders(self) -> list[str]:
@@ -295,6 +331,9 @@ class Deployment:
             "paths": paths,
             "entry_points": {key: entry.model_dump(include={"file", "function", "inject"}) for key, entry in entry_points.items()},
             "databases": {key: str(path) for key, path in self._databases.files.items()},
+            "gateway": {"file": str(self._program / "gateway_client.py"), "names": self._client_names()}
+            if entry_points and self._server is not None
+            else None,
             "reply_bytes": self._bounds.reply_bytes,
             "output_bytes": self._bounds.output_bytes,
         }
@@ -305,7 +344,11 @@ class Deployment:
         for folder in writable:
             folder.chmod(0o700)  # The delivery may have locked production out.
         environment = {**ENVIRONMENT, "TMPDIR": str(self._scratch), "HOME": str(self._scratch)}
-        layout = Layout(workdir=workdir, writable=tuple(writable), readable=(self._program,), environment=environment)
+        sockets = None
+        if self._server is not None and config == "system":
+            sockets = self._server.socket.parent
+            environment[gateway_client.VARIABLE] = str(self._server.socket)
+        layout = Layout(workdir=workdir, writable=tuple(writable), readable=(self._program,), sockets=sockets, environment=environment)
         bounds = Bounds(
             wall_seconds=3600,
             cpu_seconds=math.ceil(2 * self._bounds.total_seconds) + 60,
@@ -321,6 +364,7 @@ class Deployment:
                 reply_bytes=self._bounds.reply_bytes,
                 output_bytes=self._bounds.output_bytes,
                 excess=self._disk.excess,
+                waited=self._waited,
             )
         except InfrastructureFault as fault:
             if clean:

@@ -24,6 +24,8 @@ from urllib.parse import quote
 DEEPEST = 64
 INTEGERS = 1 << 63
 BUSY_SECONDS = 2.0
+GATEWAY = "gateway"
+"""What `inject` names beside the databases."""
 
 
 class NotJSON(Exception):
@@ -97,12 +99,19 @@ class Host:
         self.connections: dict[str, sqlite3.Connection] = {}
         self.writers: dict[str, sqlite3.Connection] = {}
         self.busy_seconds = BUSY_SECONDS
+        self.client: Any = None
+        self.client_names: Sequence[str] = ()
+        if config["gateway"] is not None:
+            self.client_names = config["gateway"]["names"]
+            self.client = gateway_client(**config["gateway"])
 
     # --- calls ---
 
     def load(self, name: str) -> bytes:
         """Import the file of an entry point."""
         entry = self.entry_points[name]
+        for each in self.client_names:
+            tie(each)
         function = getattr(self.module(entry["file"]), entry["function"])
         if not callable(function):
             raise TypeError(f"{entry['function']} is not a function")
@@ -141,17 +150,19 @@ class Host:
 
     def call(self, name: str, arguments: Sequence[Any]) -> bytes:
         """Call an entry point. A call is a transaction on each injected connection: committed on return, rolled back on an exception."""
-        injected = {keyword: self.connection(database) for keyword, database in self.entry_points[name]["inject"].items()}
+        inject = self.entry_points[name]["inject"]
+        connections = {keyword: self.connection(what) for keyword, what in inject.items() if what != GATEWAY}
+        injected = {**connections, **{keyword: self.client for keyword, what in inject.items() if what == GATEWAY}}
         try:
             text = json_text(plain(self.functions[name](*arguments, **injected)))
             if len(text) > self.reply_bytes:
                 raise NotJSON(f"{len(text):,} bytes of JSON, at most {self.reply_bytes:,}")
-            for connection in injected.values():
+            for connection in connections.values():
                 if still_in_transaction(connection):
                     connection.commit()
             return text
         except BaseException:
-            for connection in injected.values():
+            for connection in connections.values():
                 if still_in_transaction(connection):
                     connection.rollback()
             raise
@@ -206,6 +217,31 @@ def json_text(value: Any, encode: Callable[[Any], str] = _ENCODE) -> bytes:
         return encode(value).encode()
     except UnicodeEncodeError:
         raise NotJSON("text with half a surrogate pair") from None
+
+
+def gateway_client(file: str, names: Sequence[str]) -> Any:
+    """An instance of the gateway's client.
+
+    `names` are those under which the delivery can import the same file: they get the same module, or an ``except GatewayError`` of the
+    delivery's would name another class than the one that is raised.
+    """
+    name = "gateway_client"
+    loader = importlib.machinery.SourceFileLoader(name, file)
+    module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, loader, origin=file))
+    loader.exec_module(module)
+    for each in names:
+        sys.modules[each] = module
+    return module.Gateway()
+
+
+def tie(name: str) -> None:
+    """Make a module that is there already an attribute of its package, as importing it would have: ``import system.gateway``."""
+    package, _, own = name.rpartition(".")
+    if package:
+        try:
+            setattr(importlib.import_module(package), own, sys.modules[name])
+        except Exception:
+            return  # What is wrong with the package is told where the delivery imports it.
 
 
 def connect(path: str, busy_seconds: float) -> sqlite3.Connection:

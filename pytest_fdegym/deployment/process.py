@@ -40,8 +40,20 @@ class Gone:
 class HostProcess:
     """Speaks the protocol of ``host_main.py``. One request at a time, so that a delivery never sees a call before its turn."""
 
-    def __init__(self, process: SandboxedProcess, *, reply_bytes: int, output_bytes: int, excess: Callable[[], str | None]) -> None:
-        """`excess` is asked now and then while a reply is awaited and says what the process uses too much of, if anything."""
+    def __init__(
+        self,
+        process: SandboxedProcess,
+        *,
+        reply_bytes: int,
+        output_bytes: int,
+        excess: Callable[[], str | None],
+        waited: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """`excess` is asked now and then while a reply is awaited and says what the process uses too much of, if anything.
+
+        `waited` says for how many seconds in all the process has been kept waiting by us; they do not count against its time.
+        """
+        self._waited = waited
         self._process = process
         self._reply_bytes = reply_bytes + 100
         self._output_bytes = output_bytes
@@ -107,11 +119,11 @@ class HostProcess:
             return self._end(None)
         if unsent:
             self._poll.register(self._in, select.POLLOUT)
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds - self._waited()
         look = time.monotonic() + _TICK
         while True:
             now = time.monotonic()
-            events = self._poll.poll(1000 * max(0.0, min(deadline, look) - now))
+            events = self._poll.poll(1000 * max(0.0, min(deadline + self._waited(), look) - now))
             for handle, _ in events:
                 if handle == self._in:
                     unsent = self._send(unsent)
@@ -128,7 +140,7 @@ class HostProcess:
                 if (excess := self._excess()) is not None:
                     return self._end(excess)
                 look = now + _TICK
-            if now >= deadline:  # And nothing had come by then, as the poll after that moment showed.
+            if now >= deadline + self._waited():  # And nothing had come by then, as the poll after that moment showed.
                 self._end("it did not answer in time")
                 return Late()
 
