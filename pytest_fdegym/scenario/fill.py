@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ from typing import Any
 from pytest_fdegym.errors import ScenarioError, UsageError
 
 from . import templates
-from .model import FactSpec, IncidentSpec, Level, Limited, PeopleFile
+from .model import Draw, FactSpec, IncidentSpec, Level, Limited, PeopleFile, ScenarioFile
 from .problems import KeyPath, Problem
 from .scenario import Scenario
+from .streams import stream
 from .templates import TemplateProblem
 from .validation import part_of, pattern_error, validate
 from .yaml_source import YamlSource
@@ -36,11 +39,51 @@ class FilledScenario:
     incidents: Mapping[str, IncidentSpec]
 
 
-def parameters(scenario: Scenario, variant: str) -> dict[str, Any]:
-    """The values of `variant`: those of scenario.yaml with the variant's overrides. The caller may change what it gets."""
-    overrides = scenario.variant(variant).parameters
+WRITTEN_SEED = 1
+"""Under it every parameter has the value that scenario.yaml states."""
+
+
+def parameters(scenario: Scenario, variant: str, seed: int = WRITTEN_SEED) -> dict[str, Any]:
+    """The values of `variant`: those of scenario.yaml with the variant's overrides. The caller may change what it gets.
+
+    Under seeds other than 1, what has a `draw` is drawn instead, each parameter from a stream of its own that all variants share.
+    """
+    spec = scenario.variant(variant)
     values = {name: parameter.value for name, parameter in scenario.file.parameters.items()}
-    return copy.deepcopy({**values, **overrides})
+    values = copy.deepcopy({**values, **spec.parameters})
+    if seed != WRITTEN_SEED:
+        for name, parameter in scenario.file.parameters.items():
+            draw = spec.draws.get(name, parameter.draw)
+            if draw is not None:
+                values[name] = _drawn(draw, values[name], stream(scenario.id, seed, "parameters", name))
+    return values
+
+
+def _drawn(draw: Draw, written: Any, rng: random.Random) -> Any:
+    """A value of `draw`; a whole number unless the written value or the draw's own are not."""
+    if draw.choices is not None:
+        return copy.deepcopy(rng.choice(draw.choices))
+    assert draw.low is not None
+    assert draw.high is not None
+    # In decimals, so that steps of 0.1 give 0.3 and not 0.30000000000000004.
+    low, high, step = (Decimal(repr(number)) for number in (draw.low, draw.high, draw.step))
+    value = low + step * rng.randrange(int((high - low) / step) + 1)
+    whole = not isinstance(written, float) and draw.low.is_integer() and draw.step.is_integer()
+    return int(value) if whole else float(value)
+
+
+def fill_file(scenario: Scenario, variant: str, params: Mapping[str, Any], public: Mapping[str, Any]) -> ScenarioFile:
+    """scenario.yaml as `variant` has it: its own entry points, trial, gateway, facts and incidents, and the texts of those filled in."""
+    file = scenario.file
+    return file.model_copy(
+        update={
+            "incidents": fill_incidents(scenario, variant, params, public),
+            "facts": fill_facts(scenario, variant, params, public),
+            "entry_points": {name: entry for name, entry in file.entry_points.items() if entry.exists_in(variant)},
+            "trial": file.trial if file.trial is not None and file.trial.exists_in(variant) else None,
+            "gateway": file.gateway if file.gateway is not None and file.gateway.exists_in(variant) else None,
+        }
+    )
 
 
 def fill(scenario: Scenario, variant: str, params: Mapping[str, Any], public: Mapping[str, Any]) -> FilledScenario:

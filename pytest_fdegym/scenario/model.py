@@ -18,6 +18,8 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length
 VariantId = Annotated[str, Field(pattern=r"^v[1-9][0-9]*$")]
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
+GATEWAY = "gateway"
+"""What `inject` names beside the databases."""
 Charge = Annotated[float, Field(ge=0, le=1)]
 """Uplift units."""
 Template = Annotated[str, Field(pattern=r"\{\{.*\}\}")]
@@ -41,8 +43,8 @@ class Model(BaseModel):
 class Limited(Model):
     """Something that may exist in some variants only."""
 
-    only_in: tuple[VariantId, ...] | None = Field(None, description="The variants that have it; all when absent.")
-    not_in: tuple[VariantId, ...] = Field((), description="The variants that do not have it.")
+    only_in: tuple[VariantId, ...] | None = Field(default=None, description="The variants that have it; all when absent.")
+    not_in: tuple[VariantId, ...] = Field(default=(), description="The variants that do not have it.")
 
     def exists_in(self, variant: str) -> bool:
         """Whether `variant` has this."""
@@ -77,11 +79,25 @@ class IncidentSpec(Limited):
     text: str = Field(description="What happened, in the customer's words; shown on the score card.")
 
 
+class Draw(Model):
+    """Where a seed other than 1 takes a parameter's value from: `choices`, or the numbers from `low` to `high` in steps of `step`."""
+
+    choices: tuple[Any, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+    step: Annotated[float, Field(gt=0)] = 1.0
+
+
 class Parameter(Model):
-    """A value of the world that variants may override."""
+    """A value of the world that variants may override.
+
+    With `draw`, seeds other than 1 redraw it, so that a memorised value is worth nothing; a variant that overrides the value may override
+    the draw as well (`draws`).
+    """
 
     value: Any
     about: str = ""
+    draw: Draw | None = None
 
 
 class FactSpec(Limited):
@@ -89,7 +105,7 @@ class FactSpec(Limited):
     key: bool = Field(False, description="To be obtained from people; its worth is measured by ablations.")
 
 
-class EntryPoint(Model):
+class EntryPoint(Limited):
     """A function of the delivered system that production calls."""
 
     file: RelativePath = Field(description="Python file in a deployed folder, relative to the workspace (system/npt/coder.py).")
@@ -108,9 +124,29 @@ class Database(Model):
     may_create_tables: bool = Field(True, description="Whether the delivery may have tables of its own beside them.")
 
 
+class Trial(Limited):
+    """Trial runs of the workspace's system on shadow traffic, while the agent works."""
+
+    runs: Annotated[int, Field(ge=1, le=20)] = Field(description="How many the customer allows.")
+    charges: tuple[Charge, ...] = Field(min_length=1, description="Charge of each run; the last one repeats.")
+    minutes: Annotated[int, Field(ge=0, le=6000)] = Field(0, description="Simulated working minutes that a run takes.")
+
+
+class Gateway(Limited):
+    """The company's LLM gateway: OpenAI-compatible, answered by ``answer`` in world.py unless a real model is put behind it."""
+
+    models: tuple[str, ...] = Field(min_length=1, description="Names under which it serves; any of them reaches the same model.")
+    usd_per_call: Annotated[float, Field(ge=0)] = Field(description="What a call costs the customer.")
+    work_calls: Annotated[int, Field(ge=0)] = Field(description="Calls that an engineer may make while working.")
+    client: RelativePath = Field("system/gateway.py", description="Where the small client is laid into the workspace.")
+
+
 class VariantSpec(Model):
     title: str
     parameters: Mapping[Identifier, Any] = Field(default_factory=dict, description="Overrides of `parameters`.")
+    draws: Mapping[Identifier, Draw | None] = Field(
+        default_factory=dict, description="Overrides of a parameter's `draw`; null: this variant's value is the same under every seed."
+    )
     sponsor_right: bool = Field(False, description="The instruction taken literally is right here (literal >= 0.95).")
 
 
@@ -131,6 +167,8 @@ class ScenarioFile(Model):
     deployed: tuple[RelativePath, ...] = Field(("system",), min_length=1, description="Folders of the workspace that are the delivery.")
     entry_points: Mapping[Identifier, EntryPoint] = Field(min_length=1)
     databases: Mapping[Identifier, Database] = Field(default_factory=dict)
+    trial: Trial | None = None
+    gateway: Gateway | None = None
     variants: Mapping[VariantId, VariantSpec] = Field(min_length=1)
 
 
@@ -153,6 +191,7 @@ class Condition(Model):
     document: str | None = Field(None, description="A file name of the workspace; its words in order suffice.")
     phrase: str | None = Field(None, description="A regular expression, case aside.")
     fact: Identifier | None = Field(None, description="A fact that somebody released to the agent (in the ledger).")
+    trial_report: Literal[True] | None = Field(None, description="The id of a trial report of this engagement (the ledger knows them).")
     near: str | None = None
     all: tuple[Condition, ...] | None = None
     any: tuple[Condition, ...] | None = None
@@ -234,12 +273,12 @@ class Restricted(Model):
     still_answers: bool = False
 
 
-class Away(Model):
+class Away(Limited):
     until: datetime
     reply: str
 
 
-class Leaves(Model):
+class Leaves(Limited):
     """The person leaves at a time, or after the agent has had N charged replies in all (from anybody)."""
 
     at: datetime | None = None
@@ -276,11 +315,12 @@ class InboxMessage(Limited):
 
 
 class ExpertStep(Limited):
-    """One step of the expert path: a message to somebody, or a wait."""
+    """One step of the expert path: a message to somebody, a wait, or a trial run of the reference solution."""
 
     ask: Identifier | None = None
     say: str | None = None
     wait_until: datetime | None = None
+    trial: Literal[True] | None = Field(None, description="A trial run of the reference; what is said later may name its report's id.")
 
 
 class PeopleFile(Model):
@@ -312,7 +352,7 @@ class SolutionManifest(Limited):
     script: RelativePath | None = Field(
         None, description="A Python script run in the workspace, where an overlay cannot say it; not delivered."
     )
-    granted_signoffs: tuple[GrantedSignOff, ...] = ()
-    granted_facts: tuple[Identifier, ...] = ()
+    granted_signoffs: tuple[GrantedSignOff, ...] = Field((), description="Granted in the variants that have the topic.")
+    granted_facts: tuple[Identifier, ...] = Field((), description="Granted in the variants that have the fact.")
     right_in: tuple[VariantId, ...] = Field((), description="Variants in which it is as good as the reference.")
     expect: tuple[float, float] | None = Field(None, description="The range of U_adj that the author saw; reported when left.")

@@ -17,6 +17,9 @@ from .yaml_source import YamlSource
 FIRST_VARIANT = "v1"
 """The original; L0 to L2 exist for it alone."""
 
+NOT_IN_DIGEST = frozenset({"README.md", "questions.yaml"})
+"""Files of a scenario's folder for readers and for the author's own measurements."""
+
 SolutionKind = Literal["reference", "literal", "shortcut", "bypass", "alternate", "ablation"]
 
 
@@ -107,7 +110,7 @@ class Scenario:
         return tuple(folder for folder in (self.folder / "site", self.folder / f"site.{variant}") if folder.is_dir())
 
     def digest(self, variant: str) -> str:
-        """SHA-256 (hex) of the variant's id and of every file that can change the task's outcome: all but README.md and bytecode.
+        """SHA-256 (hex) of the variant's id and of every file that can change the task's outcome: all but `NOT_IN_DIGEST` and bytecode.
 
         Files of other variants count too: a digest that changes too often costs a run, one that is stale costs trust.
         """
@@ -115,7 +118,7 @@ class Scenario:
         digest = hashlib.sha256(variant.encode())
         for file in content_files(self.folder):
             name = file.relative_to(self.folder).as_posix()
-            if name == "README.md":
+            if name in NOT_IN_DIGEST:
                 continue
             content = file.read_bytes()
             digest.update(f"\0{name}\0{len(content)}\0".encode())

@@ -148,6 +148,32 @@ class TableChange:
 
 
 @dataclass(frozen=True)
+class GatewayRequest:
+    """One call of the company's LLM gateway. `stage` is ``work`` (the agent at work), ``trial`` or ``production``."""
+
+    stage: str
+    model: str
+    messages: Sequence[Mapping[str, str]]
+    """As in an OpenAI chat completion: `role` and `content`, text only."""
+
+    @property
+    def text(self) -> str:
+        """All contents, in order, separated by blank lines."""
+        return "\n\n".join(message["content"] for message in self.messages)
+
+
+@dataclass(frozen=True)
+class GatewayCall:
+    """A call as it was logged. `call` numbers the entry point call (from 0, in the order of the replay) during which it was made."""
+
+    stage: str
+    text: str
+    answer: str
+    usd: float
+    call: int | None = None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What ``measure`` may compare beside the operations themselves."""
 
@@ -159,6 +185,8 @@ class Evidence:
     contacts: Sequence[Mapping[str, Json]] = ()
     """The ledger's entries (person, text, reply, charge, at), for incidents that lie in what was said to whom."""
     facts: frozenset[str] = frozenset()
+    gateway: Sequence[GatewayCall] = ()
+    """Calls of the company's LLM gateway in production; what they cost is the KPI's to say."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +200,14 @@ class TrialReport:
 
 
 class WorldModule(Protocol):
-    """The functions a ``world.py`` defines (``trial`` only where scenario.yaml declares one)."""
+    """The functions a ``world.py`` defines (`trial` and `answer` only where scenario.yaml declares a trial or a gateway).
+
+    ``trial(system, n, world, rng) -> TrialReport``: the n-th trial run (from 1), on shadow traffic drawn from `rng`, a stream of its own.
+    `system` is the workspace's system as it stands, deployed as in production. What the customer's people noticed, never the answer key.
+
+    ``answer(request, world, heldout) -> str``: the simulated model behind the gateway. `heldout` is None but in production. Deterministic,
+    and its errors belong to the item that is asked about, not to the wording or the number of calls.
+    """
 
     def prepare(self, params: Mapping[str, Any], rng: random.Random) -> World: ...
 

@@ -21,15 +21,23 @@ from pytest_fdegym.errors import FdeGymError, ScenarioError
 from .fill import parameters
 from .problems import Problem, unknown
 from .scenario import Scenario
-from .world import DeployedSystem, Evidence, Heldout, Incident, Measurement, Operations, SignOff, World
+from .streams import stream
+from .world import (
+    DeployedSystem,
+    Evidence,
+    GatewayRequest,
+    Heldout,
+    Incident,
+    Measurement,
+    Operations,
+    SignOff,
+    TrialReport,
+    World,
+)
+
+__all__ = ["WorldRunner", "stream"]
 
 T = TypeVar("T")
-
-
-def stream(scenario: str, seed: int, name: str) -> random.Random:
-    """An independent random stream: the same for the same scenario, seed and name, on every machine and Python."""
-    digest = hashlib.sha256(f"{scenario}\0{seed}\0{name}".encode()).digest()
-    return random.Random(int.from_bytes(digest, "big"))
 
 
 class WorldRunner:
@@ -51,7 +59,7 @@ class WorldRunner:
 
     def prepare(self, params: Mapping[str, Any] | None = None) -> World:
         """The world for `params` (the variant's own unless given)."""
-        given = parameters(self._scenario, self._variant) if params is None else params
+        given = parameters(self._scenario, self._variant, self._seed) if params is None else params
         world = self._typed(World, "prepare", self._call("prepare", given, self._rng("prepare")))
         self._check_names(world.public, "prepare", "World.public")
         return world
@@ -72,6 +80,25 @@ class WorldRunner:
     def heldout(self, world: World) -> Heldout:
         """The evaluation traffic with its truth."""
         return self._typed(Heldout, "heldout", self._call("heldout", world, self._rng("heldout")))
+
+    def trial(self, system: DeployedSystem, n: int, world: World) -> TrialReport:
+        """The `n`-th trial run (from 1) of the workspace's system, on shadow traffic from a stream of its own."""
+        report = self._typed(TrialReport, "trial", self._call("trial", system, n, world, stream(self._scenario.id, self._seed, "trial", n)))
+        for name, text in (("id", report.id), ("feedback", report.feedback)):
+            if not isinstance(text, str) or not text.strip():
+                raise self._wrong("trial", f"TrialReport.{name} is {text!r}; a text is expected")
+        return TrialReport(report.id, report.feedback, self._json(report.values, "trial", "TrialReport.values"))
+
+    def answer(self, request: GatewayRequest, world: World, heldout: Heldout | None) -> str:
+        """What the simulated model behind the company's gateway says. `heldout` is None but in production."""
+        found: Callable[..., Any] = self._module.answer
+        try:  # Thousands of calls, in a thread of the gateway's: without what `_guard` sets for the whole process.
+            text = found(request, world, heldout)
+        except FdeGymError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self._failure("answer", error) from None
+        return self._typed(str, "answer", text)
 
     def operate(
         self, system: DeployedSystem, heldout: Heldout, world: World, signoffs: Sequence[SignOff], as_found: Operations | None

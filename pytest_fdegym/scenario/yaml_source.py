@@ -23,6 +23,8 @@ _INT = re.compile(r"^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+
 _FLOAT = re.compile(
     r"^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
 )
+_UNQUOTED = re.compile(r"(?:[:\-,] +|\[ *|^\s*)\{\{")
+_QUOTE = "a text that begins with '{{' must stand in quotes: \"{{ name }}\""
 
 
 class _Loader(_Base):  # type: ignore[misc]  # the base is libyaml's loader where PyYAML was built with it
@@ -99,6 +101,8 @@ def parse_yaml(text: str, file: Path) -> YamlSource:
         reason = error.problem or "not YAML"
         if error.context:
             reason = f"{reason} ({error.context})"
+        if mark and _UNQUOTED.search(text.split("\n")[min(mark.line, text.count("\n"))]):
+            raise YamlProblems([Problem(file, mark.line + 1, "", _QUOTE)]) from None
         raise YamlProblems([Problem(file, mark.line + 1 if mark else None, "", f"is not valid YAML: {reason}")]) from None
     except yaml.YAMLError as error:  # a character that YAML does not allow has a position, but no mark
         position = getattr(error, "position", None)
@@ -165,9 +169,7 @@ class _Builder:
             if key is None:
                 self._add(node, path, "a key without a name is found")
             return key
-        hint = "a list or mapping cannot be a key"
-        if isinstance(node, yaml.MappingNode):
-            hint = "a text that begins with '{{' must stand in quotes: \"{{ name }}\""
+        hint = _QUOTE if isinstance(node, yaml.MappingNode) else "a list or mapping cannot be a key"
         self._add(node, path, hint)
         return None
 

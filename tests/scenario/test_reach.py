@@ -19,15 +19,20 @@ def needs(tiny: Path, condition: str) -> None:
 
 def test_a_fact_that_nobody_releases(tiny: Path) -> None:
     assert problems_after(tiny, (P, "facts: [F_LIMIT]\n", "facts: []\n")) == [
-        "tiny_post/people.yaml:10: people.moss.topics.approval: 'F_LIMIT' is needed before this is answered, but nobody "
-        "gives it (in v1, v2)",
         "tiny_post/scenario.yaml:19: facts.F_LIMIT: the key fact 'F_LIMIT' is released by no topic and no inbox message (in v1, v2)",
+    ]
+
+
+def test_a_fact_that_is_no_key_fact_is_told_where_it_is_needed(tiny: Path) -> None:
+    edit(tiny, P, "requires: {facts: [F_LIMIT]", "requires: {facts: [F_OPEN]")
+    assert problems_after(tiny, (S, "facts:\n", 'facts:\n  F_OPEN: {text: "Ada is in."}\n')) == [
+        "tiny_post/people.yaml:10: people.moss.topics.approval: 'F_OPEN' is needed before this is answered, but nobody "
+        "gives it (in v1, v2)",
     ]
 
 
 def test_a_fact_that_one_variant_does_not_release(tiny: Path) -> None:
     assert problems_after(tiny, (P, "      limit:\n", "      limit:\n        not_in: [v2]\n")) == [
-        "tiny_post/people.yaml:10: people.moss.topics.approval: 'F_LIMIT' is needed before this is answered, but nobody gives it (in v2)",
         "tiny_post/scenario.yaml:19: facts.F_LIMIT: the key fact 'F_LIMIT' is released by no topic and no inbox message (in v2)",
     ]
 
@@ -86,7 +91,5 @@ def test_evidence_that_suffices_without_the_fact_does_not_wait_for_it(tiny: Path
 def test_whoever_never_answers_releases_nothing(tiny: Path) -> None:
     edit(tiny, P, "    leaves: {at", "    restricted: {charge: 0.1, reply: Contact the owner.}\n    leaves: {at")
     assert problems_after(tiny) == [
-        "tiny_post/people.yaml:10: people.moss.topics.approval: 'F_LIMIT' is needed before this is answered, but nobody "
-        "gives it (in v1, v2)",
         "tiny_post/scenario.yaml:19: facts.F_LIMIT: the key fact 'F_LIMIT' is released by no topic and no inbox message (in v1, v2)",
     ]

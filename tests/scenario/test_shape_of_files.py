@@ -128,7 +128,7 @@ def test_all_mistakes_of_all_files_are_told_at_once_and_none_twice(tiny: Path) -
         "tiny_post/people.yaml:29: people.pike.patience: 0 (a number) is not accepted; expected: at least 1",
         "tiny_post/scenario.yaml:1: customer: is missing",
         "tiny_post/scenario.yaml:5: custmer: unknown key. Did you mean 'customer'? Accepted: calendar, country, customer, databases, "
-        "deployed, entry_points, facts, id, incidents, kpi, parameters, sector, sponsor, title, variants.",
+        "deployed, entry_points, facts, gateway, id, incidents, kpi, parameters, sector, sponsor, title, trial, variants.",
         "tiny_post/scenario.yaml:6: sponsor: 'mos' is not a person of people.yaml. Did you mean 'moss'? Known: moss, pike.",
         "tiny_post/scenario.yaml:23: entry_points.ship.function: 'shipp' is not a function at the top level of system/shipping.py. "
         "Did you mean 'ship'? It defines: ship.",
@@ -152,7 +152,7 @@ def test_an_item_that_cannot_be_read_does_not_move_the_lines_of_the_others(tiny:
     edit(tiny, P, "{ask: pike, say:", "{ask: pike, sya: x, say:")
     edit(tiny, P, "ask: moss", "ask: boss")
     assert problems_of(tiny) == [
-        "tiny_post/people.yaml:50: expert[0].sya: unknown key. Did you mean 'say'? Accepted: ask, not_in, only_in, say, wait_until.",
+        "tiny_post/people.yaml:50: expert[0].sya: unknown key. Did you mean 'say'? Accepted: ask, not_in, only_in, say, trial, wait_until.",
         "tiny_post/people.yaml:51: expert[1].ask: 'boss' is not a person of people.yaml. Did you mean 'moss'? Known: moss, pike.",
     ]
 

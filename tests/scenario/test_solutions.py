@@ -59,11 +59,22 @@ def test_a_sign_off_that_nobody_gives(tiny: Path, granted: str, problem: str) ->
     assert found == [f"tiny_post/{ALL_LETTERS}:2: granted_signoffs[0].topic: {problem}"]
 
 
-def test_a_sign_off_that_a_variant_does_not_have(tiny: Path) -> None:
+def test_a_sign_off_is_granted_in_the_variants_that_have_it_and_must_exist_in_one(tiny: Path) -> None:
     edit(tiny, "people.yaml", "      approval:\n", "      approval:\n        only_in: [v1]\n")
-    found = [line for line in problems_of(tiny) if ALL_LETTERS in line]
-    assert found == [
-        f"tiny_post/{ALL_LETTERS}:2: granted_signoffs[0].topic: the topic 'moss/approval' does not exist in v2, where it is referred to"
+    assert [line for line in problems_of(tiny) if ALL_LETTERS in line] == []
+    found = problems_after(tiny, (ALL_LETTERS, WHAT, f"{WHAT}only_in: [v2]\n"))
+    assert [line for line in found if ALL_LETTERS in line] == [
+        f"tiny_post/{ALL_LETTERS}:3: granted_signoffs[0].topic: the topic 'moss/approval' exists in none of the variants that have this "
+        "solution (v2)"
+    ]
+
+
+def test_a_fact_is_granted_in_the_variants_that_have_it_and_must_exist_in_one(tiny: Path) -> None:
+    edit(tiny, "scenario.yaml", "key: true}", "key: true, only_in: [v1]}")
+    assert [line for line in problems_of(tiny) if ALL_LETTERS in line] == []
+    found = problems_after(tiny, (ALL_LETTERS, WHAT, f"{WHAT}only_in: [v2]\ngranted_facts: [F_LIMIT]\n"))
+    assert [line for line in found if ALL_LETTERS in line] == [
+        f"tiny_post/{ALL_LETTERS}:3: granted_facts: the fact 'F_LIMIT' exists in none of the variants that have this solution (v2)"
     ]
 
 

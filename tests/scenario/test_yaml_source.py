@@ -79,6 +79,12 @@ def test_an_alias_of_itself() -> None:
     assert problems("a: &a\n  b: *a\n") == ["scenario.yaml:1: a.b: an alias that contains itself cannot be read"]
 
 
+@pytest.mark.parametrize("line", ["answer: {{ allow }} hours", "answer: [{{ allow }} h]", "- {{ allow }} hours"])
+def test_a_text_that_begins_with_a_template_without_quotes(line: str) -> None:
+    start = "a:\n" if line.startswith("-") else "a: 1\n"
+    assert problems(f"{start}{line}\nb: 2\n") == ["scenario.yaml:2: a text that begins with '{{' must stand in quotes: \"{{ name }}\""]
+
+
 def test_a_template_without_quotes() -> None:
     assert problems("a: 1\nnumber: {{ allow }}\n") == [
         "scenario.yaml:2: number: a text that begins with '{{' must stand in quotes: \"{{ name }}\""

@@ -20,8 +20,9 @@ __all__ = ["Material", "problems_of", "warnings_of"]
 def problems_of(material: Material) -> Iterator[Problem]:
     """Yield every mistake that lies between the parts; mistakes within one file's shape are `validation`'s."""
     yield from scenario_problems(material)
-    yield from people_problems(material)
-    if material.complete:
+    misnamed = list(people_problems(material))
+    yield from misnamed
+    if material.complete and not misnamed:  # a fact that is misspelt would be missed once more wherever it is needed
         yield from reach_problems(material)
     yield from solution_problems(material)
     yield from file_problems(material)

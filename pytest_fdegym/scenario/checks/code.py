@@ -20,6 +20,11 @@ SIGNATURES: Mapping[str, tuple[str, ...]] = {
     "measure": ("operations", "heldout", "world", "evidence"),
 }
 """What world.py defines, with the names of the parameters."""
+DECLARED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "trial": ("trial", ("system", "n", "world", "rng")),
+    "gateway": ("answer", ("request", "world", "heldout")),
+}
+"""What it defines as well where scenario.yaml has the key."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -38,10 +43,11 @@ def world_problems(material: Material) -> Iterator[Problem]:
         yield tree
         return
     found = functions(tree)
-    for name, expected in SIGNATURES.items():
+    for key, name, expected in _expected(material):
         wanted = f"{name}({', '.join(expected)})"
         if name not in found:
-            yield Problem(file, None, name, f"is missing; {wanted} is expected")
+            why = f", since scenario.yaml declares a {key}" if key else ""
+            yield Problem(file, None, name, f"is missing; {wanted} is expected{why}")
             continue
         function = found[name]
         if isinstance(function, ast.AsyncFunctionDef):
@@ -58,6 +64,16 @@ def world_problems(material: Material) -> Iterator[Problem]:
     if material.readable("incidents"):
         for each, parsed in trees.items():
             yield from _incidents(each, parsed, material)
+
+
+def _expected(material: Material) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The key of scenario.yaml that asks for a function (nothing where every world.py has it), its name, and its parameters."""
+    for name, parameters in SIGNATURES.items():
+        yield "", name, parameters
+    declared = material.file_source.data
+    for key, (name, parameters) in DECLARED.items():
+        if isinstance(declared, dict) and declared.get(key) is not None:
+            yield key, name, parameters
 
 
 def _incidents(file: Path, tree: ast.Module, material: Material) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from pytest_fdegym.scenario.validation import pattern_error
 from .material import Finding, Material, by_number, one_of, signoff_ids
 from .texts import text_findings
 
-_KINDS = ("number", "id", "ids", "document", "phrase", "fact", "all", "any")
+_KINDS = ("number", "id", "ids", "document", "phrase", "fact", "trial_report", "all", "any")
 
 
 def people_problems(material: Material) -> Iterator[Problem]:
@@ -40,7 +40,10 @@ def _findings(material: Material) -> Iterator[Finding]:
 
 def _person(material: Material, person: Person, path: KeyPath) -> Iterator[Finding]:
     yield from material.limits(person, path)
+    if person.away is not None:
+        yield from material.limits(person.away, (*path, "away"))
     if person.leaves is not None:
+        yield from material.limits(person.leaves, (*path, "leaves"))
         yield from one_of((*path, "leaves"), person.leaves, ("at", "after_messages"))
     for name, topic in person.topics.items():
         here = (*path, "topics", name)
@@ -101,12 +104,25 @@ def _condition(material: Material, condition: Condition, path: KeyPath, holder: 
             yield from _pattern(pattern, (*path, key))
     if condition.fact is not None:
         yield from material.fact(condition.fact, (*path, "fact"), holder)
+    if condition.trial_report is not None:
+        yield from _trial(material, (*path, "trial_report"), holder)
     for key in ("all", "any"):
         inner = getattr(condition, key)
         if inner == ():
             yield (*path, key), "at least one condition is expected; the list is empty"
         for index, each in enumerate(inner or ()):
             yield from _condition(material, each, (*path, key, index), holder)
+
+
+def _trial(material: Material, path: KeyPath, holder: frozenset[str]) -> Iterator[Finding]:
+    """Find that no trial run can be had in all the variants (`holder`) that need one at `path`."""
+    file = material.file.model
+    if file is None or not material.readable("trial"):
+        return
+    if file.trial is None:
+        yield path, "scenario.yaml declares no trial"
+    elif missing := [each for each in by_number(holder) if not file.trial.exists_in(each)]:
+        yield path, f"there is no trial in {', '.join(missing)}, where it is referred to"
 
 
 def _pattern(pattern: str, path: KeyPath) -> Iterator[Finding]:
@@ -130,7 +146,9 @@ def _inbox(material: Material, message: InboxMessage, path: KeyPath) -> Iterator
 
 def _expert(material: Material, step: ExpertStep, path: KeyPath) -> Iterator[Finding]:
     yield from material.limits(step, path)
-    yield from one_of(path, step, ("ask", "wait_until"))
+    yield from one_of(path, step, ("ask", "wait_until", "trial"))
+    if step.trial is not None:
+        yield from _trial(material, (*path, "trial"), material.variants_of(step))
     if step.ask is not None:
         yield from material.person(step.ask, (*path, "ask"), material.variants_of(step))
     if (step.ask is None) != (step.say is None):

@@ -40,9 +40,11 @@ def reach_problems(material: Material) -> Iterator[Problem]:
     known = material.names("facts") | signoff_ids(people)
     in_variants: dict[tuple[bool, Finding], list[str]] = {}
     for variant in by_number(material.variants):
-        for finding in _people_findings(people, variant, known):
+        unreleased = set(_unreleased(file, people, variant))
+        for finding in _people_findings(people, variant, known - unreleased):  # told once, where it is declared
             in_variants.setdefault((False, finding), []).append(variant)
-        for finding in _key_fact_findings(file, people, variant):
+        for name in sorted(unreleased):
+            finding = ("facts", name), f"the key fact {name!r} is released by no topic and no inbox message"
             in_variants.setdefault((True, finding), []).append(variant)
     for (in_file, (path, message)), variants in in_variants.items():
         source = material.file_source if in_file else material.people_source
@@ -97,7 +99,7 @@ def _people_findings(people: PeopleFile, variant: str, known: frozenset[str]) ->
         for thing in sorted(lacking[source.name]):
             if thing not in givers:
                 if thing not in known:
-                    continue  # an unknown fact or sign-off is reported where it is named
+                    continue  # an unknown fact or sign-off is reported where it is named, an unreleased key fact where it is declared
                 yield source.path, f"{thing!r} is needed before this is answered, but nobody gives it"
             elif (cycle := _cycle(source.name, lacking, givers)) and not in_cycle & set(cycle):
                 in_cycle |= set(cycle)
@@ -120,11 +122,12 @@ def _cycle(start: str, lacking: Mapping[str, frozenset[str]], givers: Mapping[st
     return []
 
 
-def _key_fact_findings(file: ScenarioFile, people: PeopleFile, variant: str) -> Iterator[Finding]:
+def _unreleased(file: ScenarioFile, people: PeopleFile, variant: str) -> Iterator[str]:
+    """The key facts of `variant` that nothing gives."""
     released = {fact for source in _sources(people, variant) for fact in source.facts}
     for name, fact in file.facts.items():
         if fact.key and fact.exists_in(variant) and name not in released:
-            yield ("facts", name), f"the key fact {name!r} is released by no topic and no inbox message"
+            yield name
 
 
 def _needed(topic: Topic, facts: frozenset[str]) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pytest_fdegym.scenario.fill import TEMPLATE_SUFFIX
-from pytest_fdegym.scenario.model import Calendar, Database, EntryPoint, ScenarioFile
+from pytest_fdegym.scenario.model import GATEWAY, Calendar, Database, Draw, EntryPoint, Gateway, ScenarioFile
 from pytest_fdegym.scenario.problems import KeyPath, Problem, unknown
 from pytest_fdegym.scenario.scenario import FIRST_VARIANT
 from pytest_fdegym.scenario.templates import WORLD, is_template
@@ -14,9 +14,6 @@ from pytest_fdegym.scenario.templates import WORLD, is_template
 from .code import entry_point_problems
 from .material import Finding, Material, by_number
 from .texts import text_findings, texts
-
-GATEWAY = "gateway"
-"""What `inject` names beside the databases."""
 
 _FILLED = ("facts", "incidents")
 
@@ -44,12 +41,23 @@ def _findings(material: Material, file: ScenarioFile) -> Iterator[Finding]:
         yield from material.limits(fact, ("facts", name))
     if WORLD in file.parameters:
         yield ("parameters", WORLD), f"{WORLD!r} is taken: texts name the world's public values by it"
+    for name, parameter in file.parameters.items():
+        if parameter.draw is not None:
+            yield from _draw(parameter.draw, ("parameters", name, "draw"))
     yield from _variants(material, file)
     yield from _deployed(material, file)
+    if file.trial is not None:
+        yield from material.limits(file.trial, ("trial",))
+    if file.gateway is not None:
+        yield from _gateway(material, file, file.gateway)
     for name, database in file.databases.items():
         yield from _database(file, name, database)
     for name, entry_point in file.entry_points.items():
         yield from _entry_point(material, file, entry_point, ("entry_points", name))
+    if material.readable("entry_points"):
+        without = [each for each in by_number(material.variants) if not any(entry.exists_in(each) for entry in file.entry_points.values())]
+        if without:
+            yield ("entry_points",), f"none exists in {', '.join(without)}"
     for path, text in texts(material.file_source.data):
         if is_template(text) and path[0] not in ("parameters", "variants") and not (path[0] in _FILLED and path[2:] == ("text",)):
             yield path, "templates are filled in in the texts of facts and incidents only"
@@ -76,6 +84,45 @@ def _variants(material: Material, file: ScenarioFile) -> Iterator[Finding]:
         for parameter in variant.parameters:
             if parameter not in known:
                 yield ("variants", name, "parameters", parameter), unknown(parameter, "a parameter of scenario.yaml", known)
+            elif parameter not in variant.draws and parameter in file.parameters and file.parameters[parameter].draw is not None:
+                yield (
+                    ("variants", name, "parameters", parameter),
+                    f"{parameter!r} is drawn under seeds other than 1, and this value would be lost; say in 'draws' what is drawn here "
+                    "(null: the value is the same under every seed)",
+                )
+        for parameter, draw in variant.draws.items():
+            path: KeyPath = ("variants", name, "draws", parameter)
+            if parameter not in known:
+                yield path, unknown(parameter, "a parameter of scenario.yaml", known)
+            if draw is not None:
+                yield from _draw(draw, path)
+
+
+def _draw(draw: Draw, path: KeyPath) -> Iterator[Finding]:
+    if (draw.choices is None) == (draw.low is None and draw.high is None):
+        yield path, "exactly one of choices, or low and high, is expected"
+    elif draw.choices is not None:
+        if not draw.choices:
+            yield (*path, "choices"), "at least one value is expected; the list is empty"
+        if "step" in draw.model_fields_set:
+            yield path, "'step' belongs to low and high, which are not given"
+    elif draw.low is None or draw.high is None:
+        yield path, "low and high belong together"
+    elif draw.low > draw.high:
+        yield path, f"nothing lies from {draw.low:g} to {draw.high:g}"
+
+
+def _gateway(material: Material, file: ScenarioFile, gateway: Gateway) -> Iterator[Finding]:
+    yield from material.limits(gateway, ("gateway",))
+    path: KeyPath = ("gateway", "client")
+    if material.readable("deployed") and not any(_inside(gateway.client, folder) for folder in file.deployed):
+        yield path, f"{gateway.client!r} lies in no deployed folder; deployed: {', '.join(file.deployed)}"
+    if not gateway.client.endswith(".py"):
+        yield path, f"{gateway.client!r} is not a Python file"
+    for variant in by_number(material.variants_of(gateway)):
+        if (found := _site_file(material.folder, variant, gateway.client)) is not None:
+            yield path, f"{gateway.client!r} is a file of {found.relative_to(material.folder).parts[0]}/ already; the client is laid there"
+            break
 
 
 def _deployed(material: Material, file: ScenarioFile) -> Iterator[Finding]:
@@ -106,10 +153,23 @@ def _entry_point(material: Material, file: ScenarioFile, entry_point: EntryPoint
         yield (*path, "file"), f"{entry_point.file!r} lies in no deployed folder; deployed: {', '.join(deployed)}"
     if not entry_point.file.endswith(".py"):
         yield (*path, "file"), f"{entry_point.file!r} is not a Python file; production calls a function of one"
-    known = {*material.names("databases"), GATEWAY}
+    yield from material.limits(entry_point, path)
+    known = material.names("databases")
     for keyword, database in entry_point.inject.items():
-        if database not in known:
-            yield (*path, "inject", keyword), unknown(database, "a database of scenario.yaml", known)
+        here: KeyPath = (*path, "inject", keyword)
+        if database == GATEWAY:
+            yield from _injected_gateway(material, file, material.variants_of(entry_point), here)
+        elif database not in known:
+            yield here, unknown(database, "a database of scenario.yaml", known | {GATEWAY})
+
+
+def _injected_gateway(material: Material, file: ScenarioFile, holder: frozenset[str], path: KeyPath) -> Iterator[Finding]:
+    """Find that there is no gateway in all the variants (`holder`) in which it is injected at `path`."""
+    if file.gateway is not None:
+        if missing := [each for each in by_number(holder) if not file.gateway.exists_in(each)]:
+            yield path, f"there is no gateway in {', '.join(missing)}, where it is referred to"
+    elif material.readable("gateway"):
+        yield path, "scenario.yaml declares no gateway"
 
 
 def _entry_point_files(material: Material, entry_point: EntryPoint, path: KeyPath) -> Iterator[Problem]:
@@ -118,14 +178,15 @@ def _entry_point_files(material: Material, entry_point: EntryPoint, path: KeyPat
         return
     seen: dict[Path, None] = {}
     missing: list[str] = []
-    for variant in by_number(material.variants):
+    holder = by_number(material.variants_of(entry_point))
+    for variant in holder:
         found = _site_file(material.folder, variant, entry_point.file)
         if found is None:
             missing.append(variant)
         else:
             seen[found] = None
     if missing:
-        where = "" if len(missing) == len(material.variants) else f" for {', '.join(missing)}"
+        where = "" if len(missing) == len(holder) else f" for {', '.join(missing)}"
         yield from material.report(material.file_source, [((*path, "file"), f"{entry_point.file!r} is not a file of site/{where}")])
     for file in seen:
         for problem in entry_point_problems(file, entry_point):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fdegym.scenario.problems import Problem, unknown
+from pytest_fdegym.scenario.problems import KeyPath, Problem, unknown
 from pytest_fdegym.scenario.scenario import Solution
 
 from .code import parse
@@ -52,7 +52,7 @@ def _findings(material: Material, solution: Solution) -> Iterator[Finding]:
         if fact_spec is not None and not fact_spec.key and material.readable("facts", solution.fact):
             yield (), f"the fact {solution.fact!r} is not a key fact, so it has no ablations"
     for index, fact in enumerate(manifest.granted_facts):
-        yield from material.fact(fact, ("granted_facts", index), holder)
+        yield from _granted_fact(material, fact, ("granted_facts", index), holder)
     for index, granted in enumerate(manifest.granted_signoffs):
         for _, message in _granted(material, granted.topic, holder):
             yield ("granted_signoffs", index, "topic"), message
@@ -61,24 +61,38 @@ def _findings(material: Material, solution: Solution) -> Iterator[Finding]:
     yield from _base(material, solution, holder)
 
 
+def _granted_fact(material: Material, name: str, path: KeyPath, holder: frozenset[str]) -> Iterator[Finding]:
+    """Find that no such fact exists, or in none of the solution's variants."""
+    fact = material.file.model.facts.get(name) if material.file.model is not None else None
+    if fact is None:
+        yield from material.fact(name, path, holder)
+    elif holder and not holder & material.variants_of(fact):
+        yield path, _nowhere("fact", name, holder)
+
+
+def _nowhere(kind: str, name: str, holder: frozenset[str]) -> str:
+    return f"the {kind} {name!r} exists in none of the variants that have this solution ({', '.join(by_number(holder))})"
+
+
 def _granted(material: Material, reference: str, holder: frozenset[str]) -> Iterator[Finding]:
     """Find that no such sign-off can be had: ``person/topic`` of people.yaml."""
     people = material.people.model
     if people is None:
         return
     person_name, topic_name = reference.split("/")
-    found = list(material.person(person_name, (), holder))
-    yield from found
     topics = material.topic_names(person_name)
-    if found or person_name not in people.people:
+    if person_name not in people.people:
+        yield from material.person(person_name, (), holder)
         return
     if topic_name not in topics:
         yield (), unknown(topic_name, f"a topic of {person_name}", topics)
         return
-    topic = people.people[person_name].topics.get(topic_name)
+    person = people.people[person_name]
+    topic = person.topics.get(topic_name)
     if topic is None:
         return  # unreadable, and reported as such
-    yield from missing_in("topic", reference, topic, holder, ())
+    if holder and not holder & material.variants_of(person) & material.variants_of(topic):
+        yield (), _nowhere("topic", reference, holder)
     if topic.signoff is None and ("people", person_name, "topics", topic_name, "signoff") not in material.people.dropped:
         yield (), f"the topic {reference!r} gives no sign-off"
 
