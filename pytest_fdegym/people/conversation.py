@@ -16,13 +16,14 @@ from pytest_fdegym.people.bad_request import MAX_MESSAGE, BadRequest, check_days
 from pytest_fdegym.people.calendar import days_skipped, finished_at, working_morning
 from pytest_fdegym.people.charges import reply_charge, wait_charge
 from pytest_fdegym.people.check import check_script
-from pytest_fdegym.people.gates import Shown, merged, scan
+from pytest_fdegym.people.gates import Shown, holds, merged, scan
 from pytest_fdegym.people.inbox import Mail, arrived
+from pytest_fdegym.people.judging import judged
 from pytest_fdegym.people.ledger import Entry, Ledger, ReplyKind, exact
 from pytest_fdegym.people.memory import FREE_READS, Memory
 from pytest_fdegym.people.presence import automatic_reply, open_topics
 from pytest_fdegym.people.reading import read
-from pytest_fdegym.people.router.base import RoutablePerson, Router, RouterContext, Routing
+from pytest_fdegym.people.router.base import Decisions, Judge, RoutablePerson, Router, RouterContext, Routing
 from pytest_fdegym.people.topics import Part, exclusive, speak
 from pytest_fdegym.people.wording import joined, question_back
 from pytest_fdegym.scenario.model import Calendar, Condition, FactSpec, PeopleFile, Person, Topic
@@ -77,7 +78,8 @@ class _Said:
 class Conversation:
     """Everything that an agent and the customer's people say to each other in one run.
 
-    `people` and `facts` are filled in and limited to the variant; ScenarioError names what could not be played.
+    `people` and `facts` are filled in and limited to the variant; ScenarioError names what could not be played. A router that is a Judge
+    as well is asked about the evidence that the patterns do not find in a message.
     """
 
     def __init__(self, people: PeopleFile, calendar: Calendar, facts: Mapping[str, FactSpec], router: Router) -> None:
@@ -86,6 +88,7 @@ class Conversation:
         self._inbox = people.inbox
         self._calendar = calendar
         self._router = router
+        self._judge = router if isinstance(router, Judge) else None
         self._now = calendar.start
         self._ledger = Ledger()
         self._memories = {name: Memory() for name in self._people}
@@ -172,6 +175,21 @@ class Conversation:
         self._ledger = self._ledger.added(entry)
         self._now = done
 
+    def gate(self, person: str, topic: str) -> dict[str, bool]:
+        """What a topic asks for before it is answered, and whether it holds by now; for authors, an agent is never told.
+
+        Keys: ``fact F_RULE`` and ``sign-off S_CODE`` of `requires`, then the names of the items of `evidence`.
+        """
+        asked = self._people[person].topics[topic]
+        found: dict[str, bool] = {}
+        if asked.requires is not None:
+            found |= {f"fact {fact}": fact in self._ledger.facts for fact in asked.requires.facts}
+            found |= {f"sign-off {signoff}": self._ledger.signed(signoff, self._now) for signoff in asked.requires.signoffs}
+        if asked.evidence is not None:
+            shown, facts = self._memories[person].shown, self._ledger.facts
+            found |= {name: holds(item, shown, facts) for name, item in asked.evidence.items.items()}
+        return found
+
     def _wait(self, until: datetime) -> WaitResult:
         began = self._now
         days = days_skipped(self._calendar, began, until)
@@ -192,7 +210,12 @@ class Conversation:
     def _answer(self, person: str, who: Person, message: str, always_charged: bool) -> _Said:
         memory = self._memories[person]
         topics = open_topics(who, self._people, self._ledger, self._now)
-        hits = scan(self._gates[person], read(message))
+        reading = read(message)
+        hits = scan(self._gates[person], reading, self._ledger.trial_reports)
+        decisions: Decisions = ()
+        if self._judge is not None:
+            judgement = judged(self._judge, person, topics, memory, hits, self._ledger.facts, message, reading)
+            hits, decisions = merged(hits, judgement.found), judgement.decisions
         again = follow_ups(topics, memory, hits, self._ledger.facts)
         raw = self._router.route(self._routable(person, topics), message, _context(memory, topics)) if topics else Routing("miss")
         routing = trusted(raw, topics)
@@ -208,6 +231,7 @@ class Conversation:
             "candidates": [{"topic": candidate.topic, "score": candidate.score} for candidate in raw.topics],
             "followed_up": list(again),
             **(said.detail or {}),
+            **({"decisions": list(decided)} if (decided := raw.decisions + decisions) else {}),
         }
         return replace(said, memory=remembered, detail=detail)
 

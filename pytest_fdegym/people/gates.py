@@ -29,7 +29,7 @@ MAX_RIVALS = 8
 NEAR = 60
 """Characters between a match and the pattern in `near`."""
 _UNIT = re.compile(r"[A-Za-z]{1,12}(?![\w-])")
-_KINDS = ("number", "id", "ids", "document", "phrase", "fact", "all", "any")
+_KINDS = ("number", "id", "ids", "document", "phrase", "fact", "trial_report", "all", "any")
 
 Shown = Mapping[Condition, frozenset[str]]
 """What a person has been shown so far: per condition that looks into messages, what was found for it."""
@@ -73,23 +73,28 @@ def leaves(condition: Condition) -> Iterator[Condition]:
         yield from leaves(inner)
 
 
-def find(leaf: Condition, message: Reading) -> frozenset[str]:
-    """What `message` shows for one leaf: names of what was found, empty when it shows nothing."""
+def find(leaf: Condition, message: Reading, reports: tuple[str, ...] = ()) -> frozenset[str]:
+    """What `message` shows for one leaf: names of what was found, empty when it shows nothing.
+
+    `reports` are the ids of the trial reports that there are by now: naming one that does not exist yet shows nothing.
+    """
     if leaf.number is not None:
         return frozenset({"number"}) if _shows_number(leaf, message) else frozenset()
     if leaf.id is not None:
         return _ids_shown(leaf, (leaf.id,), message)
     if leaf.ids is not None:
         return _ids_shown(leaf, tuple(leaf.ids), message)
+    if leaf.trial_report is not None:
+        return _ids_shown(leaf, reports, message) if reports else frozenset()
     if leaf.document is not None:
         return frozenset({"document"} if any(_near(leaf, message, *place) for place in documents(leaf.document, message)) else ())
     found = _pattern(leaf.phrase or "").finditer(message.text)
     return frozenset({"phrase"} if any(_near(leaf, message, *place.span()) for place in found) else ())
 
 
-def scan(conditions: Iterable[Condition], message: Reading) -> dict[Condition, frozenset[str]]:
-    """What `message` shows of any of `conditions`."""
-    hits = {leaf: find(leaf, message) for condition in conditions for leaf in leaves(condition)}
+def scan(conditions: Iterable[Condition], message: Reading, reports: tuple[str, ...] = ()) -> dict[Condition, frozenset[str]]:
+    """What `message` shows of any of `conditions`, given the ids of the trial reports so far."""
+    hits = {leaf: find(leaf, message, reports) for condition in conditions for leaf in leaves(condition)}
     return {leaf: hit for leaf, hit in hits.items() if hit}
 
 
@@ -120,6 +125,20 @@ def adds_a_piece(evidence: Evidence, before: Shown, now: Shown, facts: frozenset
     """Whether `now` shows something of an item that what was shown `before` leaves open."""
     missing = [item for item in evidence.items.values() if not holds(item, before, facts)]
     return any(now.get(leaf, frozenset()) - before.get(leaf, frozenset()) for item in missing for leaf in leaves(item))
+
+
+def stuffed(leaf: Condition, message: Reading) -> bool:
+    """Whether `message` names so many of the kind, wherever they stand, that nobody's reading of it may count for `leaf`."""
+    if isinstance(leaf.number, float | int):
+        expected = abs(leaf.number)
+        close = {n.values for n in message.numbers if any(expected / 2 <= abs(value) <= expected * 2 for value in n.values)}
+        return len(close) > MAX_RIVALS + 1 or len({number.values for number in message.numbers}) > MAX_NUMBERS
+    identifiers = (leaf.id,) if leaf.id is not None else tuple(leaf.ids or ())
+    if not identifiers:
+        return False
+    named = {mention.key for identifier in identifiers for mention in same_form(identifier, message)}
+    right = named & {key_of(identifier) for identifier in identifiers}
+    return len(named - right) > (max(MAX_RIVALS, 2 * len(right)) if leaf.ids is not None else MAX_RIVALS)
 
 
 def satisfied(condition: Condition, message: str, facts: frozenset[str] = frozenset()) -> bool:

@@ -85,6 +85,11 @@ class Ledger:
         return sum(entry.kind == "trial" for entry in self.entries)
 
     @property
+    def trial_reports(self) -> tuple[str, ...]:
+        """The ids of their reports."""
+        return tuple(entry.sent for entry in self.entries if entry.kind == "trial")
+
+    @property
     def days_waited(self) -> int:
         """Working days skipped by waiting."""
         return sum(entry.days for entry in self.entries)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_fdegym.people import Conversation
-from pytest_fdegym.people.router.base import Candidate, RoutablePerson, RouterContext, Routing
+from pytest_fdegym.people.router.base import Candidate, RoutablePerson, Router, RouterContext, Routing
 from pytest_fdegym.scenario.model import Calendar, FactSpec, PeopleFile
 
 TUESDAY = datetime(2025, 3, 4, 8, 0)
@@ -52,7 +52,7 @@ def talk(
     people: dict[str, Any],
     inbox: dict[str, Any] | None = None,
     facts: str = "",
-    router: KeywordRouter | None = None,
+    router: Router | None = None,
     **calendar: Any,
 ) -> Conversation:
     """A conversation with `people`, from Tuesday 08:00; `facts` are ids, a message takes two hours, a waited day costs 0.012."""

@@ -11,8 +11,9 @@ from typing import Any
 import yaml
 
 from pytest_fdegym.people.router import RoutablePerson
-from pytest_fdegym.people.router.evaluate import Labelled
+from pytest_fdegym.people.router.evaluate import Labelled, company
 from pytest_fdegym.scenario.model import PeopleFile, Topic
+from pytest_fdegym.scenario.scenario import FIRST_VARIANT
 
 HERE = Path(__file__).parent
 TASKS = HERE.parents[1] / "tasks"
@@ -27,26 +28,27 @@ def labelled(name: str) -> list[Labelled]:
     return [Labelled.model_validate(entry) for entry in _yaml(HERE / f"{name}.yaml")]
 
 
-def company(topics: dict[str, dict[str, Topic]]) -> dict[str, RoutablePerson]:
-    """Return the people who have these `topics`, each knowing those of the others."""
-    return {
-        person: RoutablePerson(
-            person, own, {f"{other}/{key}": topic for other, theirs in topics.items() if other != person for key, topic in theirs.items()}
-        )
-        for person, own in topics.items()
-    }
-
-
 def scenario_people(scenario: str) -> dict[str, RoutablePerson]:
-    """Return the people of a bundled scenario; what a router reads of them holds no parameters."""
+    """Return the people of a bundled scenario's first variant; what a router reads of them holds no parameters."""
     people = PeopleFile.model_validate(_yaml(TASKS / scenario / "people.yaml")).people
-    return company({key: dict(person.topics) for key, person in people.items()})
+    return company(
+        {
+            key: {name: topic for name, topic in person.topics.items() if topic.exists_in(FIRST_VARIANT)}
+            for key, person in people.items()
+            if person.exists_in(FIRST_VARIANT)
+        }
+    )
 
 
 def expert_messages(scenario: str) -> list[tuple[str, str]]:
-    """Return (person, message) of the expert path, with 61 for every value that the world fills in."""
+    """Return (person, message) of the first variant's expert path, with 61 for every value that the world fills in."""
     steps = PeopleFile.model_validate(_yaml(TASKS / scenario / "people.yaml")).expert
-    return [(step.ask, re.sub(r"\{\{.*?\}\}", "61", step.say)) for step in steps if step.ask and step.say]
+    filled = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
+    return [
+        (step.ask, filled.sub(lambda found: "61" if found[0].startswith("{{") else "", step.say))
+        for step in steps
+        if step.ask and step.say and step.exists_in(FIRST_VARIANT)
+    ]
 
 
 def thinned(people: Mapping[str, RoutablePerson], seed: int) -> dict[str, RoutablePerson]:

@@ -1,12 +1,15 @@
-"""The seam between what an agent writes and the topic it asks about: the Router protocol and the data it exchanges."""
+"""The seam between what an agent writes and what it means: the Router and Judge protocols and the data they exchange."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from pytest_fdegym.scenario.model import Topic
+from pytest_fdegym.scenario.model import Condition, Topic
+
+Decisions = tuple[Mapping[str, Any], ...]
+"""JSON: how a router came to a verdict, where running it again would not tell; kept in the event log."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Routing:
 
     verdict: Literal["topics", "unsure", "miss", "fishing"]
     topics: tuple[Candidate, ...] = ()
+    decisions: Decisions = ()
 
 
 @dataclass(frozen=True)
@@ -61,4 +65,36 @@ class Router(Protocol):
 
     def route(self, person: RoutablePerson, message: str, context: RouterContext) -> Routing:
         """Route one message. An exception leaves the conversation as it was (nothing charged, no time passed)."""
+        ...
+
+
+@dataclass(frozen=True)
+class GateQuestion:
+    """Does a message show what a person still wants to see?"""
+
+    person: str
+    topic: str
+    about: str
+    """What the topic is about."""
+    wanted: str
+    """What the person says while it is not shown; empty where nothing is said."""
+    open: tuple[Condition, ...]
+    """Conditions that look into messages and that the patterns do not find met; none twice."""
+    message: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a message shows of the open conditions, as `pytest_fdegym.people.gates.find` says it; nothing for one it does not show."""
+
+    found: Mapping[Condition, frozenset[str]]
+    decisions: Decisions = ()
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """A router that can also say whether a message shows evidence which no pattern finds in it."""
+
+    def judge(self, question: GateQuestion) -> Judgement:
+        """Judge one gate. An exception leaves the conversation as it was."""
         ...

@@ -78,6 +78,10 @@ class EmbeddedRouter:
         measured = measure(self._company(person), tuple(own), tuple(person.others), split(message))
         return {own[topic]: features for topic, features in measured.items()}
 
+    def scores(self, person: RoutablePerson, message: str) -> dict[str, float]:
+        """Return the probability (0..1) of each topic of `person`, whatever was said before, for authors who try out a script."""
+        return {topic: probability(features, self._weights) for topic, features in self.measure(person, message).items()}
+
     def route(self, person: RoutablePerson, message: str, context: RouterContext) -> Routing:
         """Return the verdict on `message`; raises ScenarioError when a trigger of the company is not a regular expression."""
         asked_back = tuple(topic for topic in context.asked_back if topic in person.topics)

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from pytest_fdegym.people.router.base import RoutablePerson, Router, RouterContext, Routing
+from pytest_fdegym.scenario.model import Topic
 
 Kind = Literal["terse", "plain", "long", "indirect", "several", "offtopic", "fishing", "other"]
 
@@ -21,6 +22,16 @@ class Labelled(BaseModel):
     kind: Kind
     topics: tuple[str, ...]
     text: str
+
+
+def company(topics: Mapping[str, Mapping[str, Topic]]) -> dict[str, RoutablePerson]:
+    """The people who have these `topics` (by person), each knowing those of the others."""
+    return {
+        person: RoutablePerson(
+            person, own, {f"{other}/{key}": topic for other, theirs in topics.items() if other != person for key, topic in theirs.items()}
+        )
+        for person, own in topics.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def _sentences(block: str) -> list[str]:
         start = 0
         for match in _END.finditer(numbered):
             candidate = numbered[start : match.start()]
-            if _ABBREVIATION.search(candidate):
+            if _ABBREVIATION.search(candidate[-20:]):  # the end only: a whole candidate is looked at again and again
                 continue
             pieces.append(numbered[start : match.end()].strip())
             start = match.end()
