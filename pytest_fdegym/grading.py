@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import os
+import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from pytest_fdegym.deployment.freeze import Frozen, freeze
 from pytest_fdegym.deployment.host import Deployment
 from pytest_fdegym.digests import combined, harness_digest
-from pytest_fdegym.errors import ScenarioError
+from pytest_fdegym.errors import InfrastructureFault, ScenarioError
+from pytest_fdegym.gateway.models import SIMULATED, Model
 from pytest_fdegym.results.store import write_whole
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
 from pytest_fdegym.scenario.scenario import Solution
@@ -42,43 +46,46 @@ class Measured:
     operations: Operations
     details: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    gateway_calls: int = 0
 
 
-@dataclass(frozen=True)
-class Yardstick:
-    """What every delivery on a task under one seed is measured against."""
+class Yardstick(BaseModel):
+    """What every delivery on a task under one seed is measured against. Kept as JSON, and read back as strictly as it was made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     kpi_baseline: float
     kpi_reference: float
-    as_found: Operations
-    as_found_incidents: frozenset[tuple[str, str]]
+    outputs: dict[str, Any]
+    """Of the system as found."""
+    notes: tuple[str, ...]
+    """What was noted of both replays; an undisturbed one usually gives none."""
+    incidents: tuple[tuple[str, str], ...]
+    """(id, key) of what the system as found commits on the same traffic; the same from a delivery does not count."""
 
-    def to_json(self) -> str:
-        return json.dumps({**asdict(self), "as_found_incidents": sorted(self.as_found_incidents)})
-
-    @classmethod
-    def from_json(cls, text: str) -> Yardstick:
-        data = json.loads(text)
-        return cls(
-            kpi_baseline=data["kpi_baseline"],
-            kpi_reference=data["kpi_reference"],
-            as_found=Operations(outputs=data["as_found"]["outputs"], notes=data["as_found"]["notes"]),
-            as_found_incidents=frozenset((incident_id, key) for incident_id, key in data["as_found_incidents"]),
-        )
+    @property
+    def as_found(self) -> Operations:
+        """The operations of the system as found."""
+        return Operations(outputs=self.outputs, notes=())
 
 
 def granted_signoffs(prepared: PreparedTask, topics: Sequence[str]) -> tuple[SignOff, ...]:
-    """The sign-offs behind topics (``person/topic``) that a solution is granted, as if given at the first possible moment."""
+    """The sign-offs behind topics (``person/topic``) that a solution is granted, as if given at the first possible moment.
+
+    A topic that the task's variant does not have grants nothing.
+    """
     signoffs = []
     for name in topics:
         person_id, _, topic_id = name.partition("/")
-        person = prepared.people.people[person_id]
-        topic = person.topics[topic_id]
+        person = prepared.people.people.get(person_id)
+        topic = person.topics.get(topic_id) if person is not None else None
+        if person is None or topic is None:
+            continue
         if topic.signoff is None:
             raise ScenarioError(f"{prepared.id}: people.yaml: the topic {name} gives no sign-off that a solution could be granted")
         given: datetime = max(
             moment
-            for moment in (prepared.scenario.file.calendar.start, person.away.until if person.away else None, topic.available_at)
+            for moment in (prepared.file.calendar.start, person.away.until if person.away else None, topic.available_at)
             if moment is not None
         )
         spec = topic.signoff
@@ -111,9 +118,11 @@ def lay_solution(prepared: PreparedTask, solution: Solution, workspace: Path, sa
 class Grader:
     """Measures deliveries in a sandbox; keeps what the system as found and the reference gave, by content digest."""
 
-    def __init__(self, sandbox: Sandbox, cache: Path | None) -> None:
+    def __init__(self, sandbox: Sandbox, cache: Path | None, gateway_model: Model | None = None) -> None:
+        """`gateway_model` is a real model that stands behind the customers' gateways in place of the simulated one."""
         self._sandbox = sandbox
         self._cache = cache
+        self._gateway_model = gateway_model
         self._known: dict[str, Yardstick] = {}
 
     def measure(
@@ -132,7 +141,8 @@ class Grader:
         as_found = yardstick.as_found if yardstick else None
         with watch.excluded():
             heldout = prepared.heldout
-            with Deployment(frozen.root, prepared.scenario.file, prepared.databases, self._sandbox) as system:
+            gateway = prepared.gateway("production", self._gateway_model, heldout=heldout)
+            with Deployment(frozen.root, prepared.file, prepared.databases, self._sandbox, gateway=gateway) as system:
                 operations = prepared.worlds.operate(system, heldout, prepared.world, obtained.signoffs, as_found)
         evidence = Evidence(
             as_found=as_found,
@@ -140,23 +150,33 @@ class Grader:
             signoffs=obtained.signoffs,
             contacts=obtained.contacts,
             facts=obtained.facts,
+            gateway=gateway.calls if gateway is not None else (),
         )
         measurement = prepared.worlds.measure(operations, heldout, prepared.world, evidence)
-        known = yardstick.as_found_incidents if yardstick else frozenset()
+        known = frozenset(yardstick.incidents) if yardstick else frozenset()
         return Measured(
             kpi=measurement.kpi,
             incidents=tuple(incident for incident in measurement.incidents if (incident.id, incident.key) not in known),
             operations=operations,
             details=measurement.details,
             notes=(*frozen.notes, *system.notes, *operations.notes),
+            gateway_calls=len(evidence.gateway),
         )
 
     def yardstick(self, prepared: PreparedTask) -> Yardstick:
         """What the system as found and the reference gave on this task's traffic; measured once, then kept."""
-        key = combined(prepared.digest, prepared.seed, harness_digest())
+        key = combined(
+            prepared.digest, prepared.seed, harness_digest(), self._sandbox.name, sqlite3.sqlite_version, self.behind_gateway(prepared)
+        )
         if key not in self._known:
             self._known[key] = self._stored(key) or self._measured(prepared, key)
         return self._known[key]
+
+    def behind_gateway(self, prepared: PreparedTask) -> str | None:
+        """What answers at the customer's LLM gateway, or None where there is none."""
+        if prepared.file.gateway is None:
+            return None
+        return SIMULATED if self._gateway_model is None else self._gateway_model.id
 
     def measure_solution(self, prepared: PreparedTask, solution: Solution, yardstick: Yardstick) -> Measured:
         """A solution laid over the workspace, taken through the same path as any delivery, with what its manifest grants."""
@@ -164,33 +184,50 @@ class Grader:
             workspace = root / "work"
             prepared.copy_site(workspace)
             lay_solution(prepared, solution, workspace, self._sandbox)
-            frozen = freeze(workspace, prepared.scenario.file.deployed, root / "frozen")
+            frozen = freeze(workspace, prepared.file.deployed, root / "frozen")
             obtained = Obtained(
                 signoffs=granted_signoffs(prepared, [grant.topic for grant in solution.manifest.granted_signoffs]),
-                facts=frozenset(solution.manifest.granted_facts),
+                facts=frozenset(solution.manifest.granted_facts) & frozenset(prepared.facts),
             )
             return self.measure(prepared, frozen, obtained, yardstick)
 
     def _measured(self, prepared: PreparedTask, key: str) -> Yardstick:
-        found = self.measure(prepared, prepared.as_found, Obtained(), None)
-        provisional = Yardstick(
-            kpi_baseline=found.kpi,
-            kpi_reference=float("nan"),
-            as_found=found.operations,
-            as_found_incidents=frozenset((incident.id, incident.key) for incident in found.incidents),
-        )
-        reference = self.measure_solution(prepared, prepared.scenario.solutions["reference"], provisional)
-        yardstick = Yardstick(found.kpi, reference.kpi, provisional.as_found, provisional.as_found_incidents)
+        """Measure, twice where something was noted: what a loaded machine did to these two replays would bend every later score.
+
+        Raises InfrastructureFault when the two measurements differ, and ScenarioError when the scenario's files are no longer those
+        from which the task was prepared.
+        """
+        yardstick = self._once(prepared)
+        if yardstick.notes and self._once(prepared) != yardstick:
+            raise InfrastructureFault(
+                f"{prepared.id}: the replay of the system as found or the reference was disturbed: {yardstick.notes[0]}"
+            )
+        if prepared.scenario.digest(prepared.variant) != prepared.digest:
+            raise ScenarioError(f"{prepared.scenario.folder}: the scenario was changed while it was in use; start again")
         if self._cache is not None:
             # A cache that cannot be written costs time, nothing else.
             with contextlib.suppress(OSError):
-                write_whole(self._cache / f"{key}.json", yardstick.to_json())
+                write_whole(self._cache / f"{key}.json", yardstick.model_dump_json())
         return yardstick
 
+    def _once(self, prepared: PreparedTask) -> Yardstick:
+        found = self.measure(prepared, prepared.as_found, Obtained(), None)
+        incidents = tuple(sorted((incident.id, incident.key) for incident in found.incidents))
+        outputs = dict(found.operations.outputs)
+        provisional = Yardstick(kpi_baseline=found.kpi, kpi_reference=found.kpi, outputs=outputs, notes=(), incidents=incidents)
+        reference = self.measure_solution(prepared, prepared.scenario.solutions["reference"], provisional)
+        return provisional.model_copy(update={"kpi_reference": reference.kpi, "notes": (*found.notes, *reference.notes)})
+
     def _stored(self, key: str) -> Yardstick | None:
+        """What was kept under the key; a file that is missing, not whole, or that others may write is measured again."""
         if self._cache is None:
             return None
+        path = self._cache / f"{key}.json"
         try:
-            return Yardstick.from_json((self._cache / f"{key}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None  # Missing, or not whole: measured again.
+            with path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if status.st_uid != os.geteuid() or status.st_mode & 0o022 or self._cache.stat().st_mode & 0o022:
+                    return None
+                return Yardstick.model_validate_json(file.read())
+        except (OSError, ValueError):
+            return None

@@ -8,7 +8,20 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 EventKind = Literal[
-    "start", "message", "inbox", "wait", "trial", "command", "usage", "limit", "agent_error", "handover", "replay", "grade", "void"
+    "start",
+    "message",
+    "inbox",
+    "wait",
+    "trial",
+    "gateway",
+    "command",
+    "usage",
+    "limit",
+    "agent_error",
+    "handover",
+    "replay",
+    "grade",
+    "void",
 ]
 
 

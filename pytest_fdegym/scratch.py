@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -15,10 +16,10 @@ def remove_tree(path: Path) -> None:
 
     What cannot be removed even so (another user's files, where the harness is not root) is left.
     """
+    if not os.path.lexists(path):
+        return
     try:
         shutil.rmtree(path)
-    except FileNotFoundError:
-        return
     except (OSError, RecursionError):
         # The tools of the system go down by descriptor, however deep, and need no permission that the owner can give himself.
         for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
@@ -28,7 +29,8 @@ def remove_tree(path: Path) -> None:
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
     """A new folder with a short path (a unix socket's may not exceed 104 bytes), which the sandboxed user can pass through, not list."""
-    path = Path(tempfile.mkdtemp(prefix=prefix))
+    # Real, for paths are compared: where temporary files live is often reached by a link.
+    path = Path(os.path.realpath(tempfile.mkdtemp(prefix=prefix)))
     path.chmod(0o711)
     try:
         yield path

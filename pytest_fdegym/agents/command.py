@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from pytest_fdegym.agents.commands import LONGEST_SECONDS
 from pytest_fdegym.agents.session import Ending, Session
 from pytest_fdegym.observer import Event
 from pytest_fdegym.results.record import AgentIdentity
-from pytest_fdegym.sandbox.base import Bounds
 
 SHOWN_OUTPUT = 4000
 """Characters of a failed command's last output that the record keeps."""
 OUTPUT_BYTES = 32 << 20
-UNLIMITED_MINUTES = 24 * 60.0
 
 
 class CommandAgent:
@@ -21,10 +20,8 @@ class CommandAgent:
         self._command = command
 
     def deliver(self, session: Session) -> Ending:
-        minutes = session.tracker.minutes_left
-        seconds = 60 * (UNLIMITED_MINUTES if minutes is None else minutes)
-        bounds = Bounds(wall_seconds=seconds, cpu_seconds=int(seconds) + 1, output_bytes=OUTPUT_BYTES)
-        result = session.sandbox.run(["sh", "-c", self._command], session.layout, bounds, stdin=session.brief.encode())
+        seconds = LONGEST_SECONDS if session.tracker.minutes_left is None else 60 * session.tracker.minutes_left
+        result = session.commands.run(["sh", "-c", self._command], seconds, output_bytes=OUTPUT_BYTES, stdin=session.brief.encode())
         output = (result.stdout + result.stderr)[-SHOWN_OUTPUT:]
         session.observer.notify(
             Event("command", {"command": self._command, "exit_code": result.exit_code, "stopped_by": result.stopped_by, "output": output})

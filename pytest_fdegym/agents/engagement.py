@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import shlex
+import stat
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from pytest_fdegym.agents.commands import Commands
 from pytest_fdegym.channel.client import ChannelClient
 from pytest_fdegym.channel.protocol import (
     AskRequest,
@@ -15,13 +20,16 @@ from pytest_fdegym.channel.protocol import (
     PersonCard,
     ReplyCard,
     StatusCard,
+    TrialCard,
+    TrialRequest,
     UsageReport,
     WaitCard,
     WaitRequest,
 )
 from pytest_fdegym.errors import FdeGymError
 from pytest_fdegym.observer import Event, Observer
-from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, Sandbox
+from pytest_fdegym.sandbox.base import CommandResult, Sandbox
+from pytest_fdegym.text import kept
 
 
 class OutsideWorkspace(FdeGymError):
@@ -35,14 +43,14 @@ class Engagement:
     Every method that talks to people raises RequestRefused (nothing was charged), LimitReached, or EngagementOver after handover.
     """
 
-    def __init__(self, *, brief: str, workspace: Path, socket: Path, sandbox: Sandbox, layout: Layout, observer: Observer) -> None:
+    def __init__(self, *, brief: str, workspace: Path, socket: Path, sandbox: Sandbox, commands: Commands, observer: Observer) -> None:
         self.brief = brief
         """The instruction and the working arrangements, as in TASK.md."""
         self.workspace = workspace
         """The customer's files; what stands in the delivered folders at handover is deployed."""
         self._channel = ChannelClient(socket)
         self._sandbox = sandbox
-        self._layout = layout
+        self._commands = commands
         self._observer = observer
 
     # --- people ---
@@ -63,6 +71,13 @@ class Engagement:
         """Let working days pass, or time until a moment of the customer's calendar."""
         return self._channel.request("POST", "/wait", WaitCard, WaitRequest(days=days, until=until))
 
+    def trial(self) -> TrialCard:
+        """Let the system, as it stands in the workspace now, run beside the real one, and read what people noticed.
+
+        Raises RequestRefused where the customer can arrange none, or no further one.
+        """
+        return self._channel.request("POST", "/trial", TrialCard, TrialRequest())
+
     def log(self) -> list[LogCard]:
         """What was asked and answered so far."""
         return self._channel.request("GET", "/log", list[LogCard])
@@ -72,13 +87,14 @@ class Engagement:
     def run(self, command: str | Sequence[str], *, seconds: float = 60.0) -> CommandResult:
         """Run a command in the workspace, inside the sandbox: a shell command line, or a list of arguments.
 
-        `seconds` is wall time; what the command started is gone when this returns. The machine has Python's standard library,
-        SQLite and the usual Unix tools, and no network.
+        `seconds` is wall time, never more than the engagement's minutes last; what the command started is gone when this returns. The
+        machine has Python's standard library, SQLite and the usual Unix tools, and no network. A command that no system could run (too
+        long, a NUL in it) ends with exit code 126.
         """
         arguments = ["sh", "-c", command] if isinstance(command, str) else list(command)
         self.status()  # raises when the engagement is over
-        result = self._sandbox.run(arguments, self._layout, Bounds(wall_seconds=seconds, cpu_seconds=max(1, int(seconds) + 1)))
-        shown = command if isinstance(command, str) else shlex.join(arguments)
+        result = self._commands.run(arguments, seconds)
+        shown = kept(command if isinstance(command, str) else shlex.join(arguments))
         self._observer.notify(Event("command", {"command": shown, "exit_code": result.exit_code, "stopped_by": result.stopped_by}))
         return result
 
@@ -88,16 +104,19 @@ class Engagement:
         return sorted(str(path.relative_to(self.workspace)) for path in root.rglob("*") if path.is_file() and not path.is_symlink())
 
     def read_text(self, path: str) -> str:
-        """The text of a file of the workspace (UTF-8, undecodable bytes replaced)."""
-        return self._inside(path).read_text(encoding="utf-8", errors="replace")
+        """The text of a regular file of the workspace (UTF-8, undecodable bytes replaced). Raises OSError for anything else."""
+        with _opened(self._inside(path), os.O_RDONLY) as file:
+            return file.read().decode("utf-8", "replace")
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a file of the workspace, making its folders."""
+        """Write a regular file of the workspace, making its folders. Raises OSError where that cannot be done."""
+        self._commands.check_open()
         target = self._inside(path)
+        made = [folder for folder in target.parents if not folder.exists()]
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        top = self.workspace / target.relative_to(self.workspace).parts[0]
-        self._sandbox.give(top)
+        with _opened(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+        self._sandbox.give(made[-1] if made else target)
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace the one place where `old` stands in a file. Raises ValueError when it stands nowhere or more than once."""
@@ -122,3 +141,12 @@ class Engagement:
         """Report model usage since the last report, so that limits hold and costs are known. Leave `usd` out when it is unknown."""
         report = UsageReport(turns=turns, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
         return self._channel.request("POST", "/usage", StatusCard, report)
+
+
+def _opened(path: Path, flags: int) -> io.FileIO:
+    """Open a regular file and nothing else: no link at its name, and a pipe or a device that waits for somebody is refused at once."""
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return io.FileIO(handle, "r" if flags == os.O_RDONLY else "w")

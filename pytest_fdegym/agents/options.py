@@ -20,7 +20,7 @@ def with_options(found: object, options: Mapping[str, str], text: str) -> Agent:
     Raises AgentNotFound if it is not callable, and UsageError for options that it does not take or lacks.
     """
     if not callable(found):
-        raise AgentNotFound(f"--fde-agent={text} is {_kind(found)}; an agent is a callable that takes an Engagement.")
+        raise AgentNotFound(f"--fde-agent={text} is {described(found)}; an agent is a callable that takes an Engagement.")
     if not inspect.isclass(found):
         return _bind(found, options, text)
     _check(_accepted(found, skip=0), options, text)
@@ -75,14 +75,35 @@ def _check(accepted: _Accepted, options: Mapping[str, str], text: str) -> None:
 
 def _bind(agent: Agent, options: Mapping[str, str], text: str) -> Agent:
     accepted = _accepted(agent, skip=1)
-    if accepted.positional < 1:
-        raise AgentNotFound(f"--fde-agent={text} takes no argument by position; an agent is a callable that takes an Engagement.")
-    _check(accepted, options, text)
-    return functools.partial(agent, **options) if options else agent
+    if accepted.positional >= 1:
+        _check(accepted, options, text)
+    bound = functools.partial(agent, **options) if options and accepted.positional >= 1 else agent
+    if (refusal := takes_no_engagement(bound)) is not None:
+        raise AgentNotFound(f"--fde-agent={text} {refusal}")
+    return bound
 
 
-def _kind(value: object) -> str:
-    return f"the module {value.__name__}" if isinstance(value, ModuleType) else f"a {type(value).__name__} ({value!r:.60})"
+def takes_no_engagement(agent: Agent) -> str | None:
+    """Why `agent` cannot be called with an Engagement alone; None where it can, or where it does not tell what it takes."""
+    try:
+        signature = inspect.signature(agent)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(object())
+    except TypeError:
+        return f"does not take an Engagement: it would be called with that alone, and its parameters are {signature}."
+    return None
+
+
+def described(value: object) -> str:
+    """What somebody took for an agent: ``an int (3)``, ``the module os``, ``None``."""
+    if value is None:
+        return "None"
+    if isinstance(value, ModuleType):
+        return f"the module {value.__name__}"
+    kind = type(value).__name__
+    return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind} ({value!r:.60})"
 
 
 def own_traceback(error: BaseException) -> str:

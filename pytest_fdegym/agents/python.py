@@ -9,15 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pytest_fdegym.agents.engagement import Engagement
-from pytest_fdegym.agents.session import Ending, Session
+from pytest_fdegym.agents.session import LIMIT_REASONS, Ending, Session
 from pytest_fdegym.channel.client import EngagementOver
 from pytest_fdegym.errors import InfrastructureFault, LimitReached
 from pytest_fdegym.observer import Event
-from pytest_fdegym.results.record import AgentIdentity, EndReason
+from pytest_fdegym.results.record import AgentIdentity
 
 Agent = Callable[[Engagement], Any]
-
-_LIMITS: dict[str, EndReason] = {"turns": "limit_turns", "minutes": "limit_minutes", "usd": "limit_usd"}
 
 
 def own_traceback(error: BaseException) -> str:
@@ -41,7 +39,7 @@ class PythonAgent:
             workspace=session.workspace,
             socket=session.socket,
             sandbox=session.sandbox,
-            layout=session.layout,
+            commands=session.commands,
             observer=session.observer,
         )
         try:
@@ -51,7 +49,7 @@ class PythonAgent:
         except InfrastructureFault:
             raise
         except LimitReached as error:
-            return Ending(_LIMITS[error.reason])
+            return Ending(LIMIT_REASONS[error.reason])
         except EngagementOver:
             # Only a fault of the customer's side closes the channel while the agent still works; the runner knows of it.
             return Ending("agent_error", "the engagement ended while the agent was at work")

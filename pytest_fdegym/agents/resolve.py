@@ -13,6 +13,8 @@ from pytest_fdegym.errors import AgentNotFound, UsageError, nearest
 
 ENTRY_POINT_GROUP = "pytest_fdegym.agents"
 BUILT_IN = ("do-nothing", "literal", "reference", "expert")
+LONGEST_COMMAND = 60
+"""Characters that an agent's name keeps of its shell command."""
 PREFIXES = ("builtin", "solution", "entrypoint", "fixture", "cmd")
 
 Kind = Literal["builtin", "entrypoint", "module", "file", "command", "fixture"]
@@ -38,7 +40,9 @@ class Reference:
 
     @property
     def name(self) -> str:
-        """How the agent is called in records."""
+        """How the agent is called in records; of a command its first line, at most LONGEST_COMMAND characters."""
+        if self.kind == "command":
+            return f"cmd:{_short(self.target)}"
         return self.target if self.kind in ("builtin", "entrypoint", "fixture") else self.text
 
     @property
@@ -79,20 +83,26 @@ def parse(text: str, installed: Installed) -> Reference:
         return _entry_point(text, text, installed)
     if text.isidentifier():
         return Reference(text, "fixture", text)
-    raise AgentNotFound(
-        f"--fde-agent={text} is no agent.{nearest(text, (*BUILT_IN, *installed))} {what_there_is(installed)} A name of these is accepted, "
+    raise AgentNotFound(f"--fde-agent={text} is no agent.{nearest(text, (*BUILT_IN, *installed))} {accepted_forms(installed)}")
+
+
+def accepted_forms(installed: Installed) -> str:
+    """What there is to name, and in which forms."""
+    return (
+        f"Built in: {', '.join(BUILT_IN)}. Installed: {', '.join(sorted(installed)) or 'none'}. A name of these is accepted, "
         "or solution:NAME, package.module:callable, path/to/agent.py[:callable], 'cmd:SHELL COMMAND', or a fixture's name."
     )
 
 
-def what_there_is(installed: Installed) -> str:
-    """``Built in: do-nothing, ... Installed: none.``"""
-    return f"Built in: {', '.join(BUILT_IN)}. Installed: {', '.join(sorted(installed)) or 'none'}."
+def _short(command: str) -> str:
+    lines = command.strip().splitlines()
+    first = lines[0][:LONGEST_COMMAND]
+    return first if first == command.strip() else f"{first.rstrip()}..."
 
 
 def _prefixed(text: str, prefix: str, rest: str, installed: Installed) -> Reference:
     if not rest.strip():
-        raise AgentNotFound(f"--fde-agent={text}: something is expected after {prefix}:")
+        raise AgentNotFound(f"something is expected after {prefix}: (--fde-agent={text})")
     if prefix == "cmd":
         return Reference(text, "command", rest)
     if prefix == "solution":

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pytest_fdegym.agents.commands import Commands
 from pytest_fdegym.limits import LimitTracker
 from pytest_fdegym.observer import Observer
 from pytest_fdegym.people.conversation import Conversation
 from pytest_fdegym.results.record import AgentIdentity, EndReason
-from pytest_fdegym.sandbox.base import Layout, Sandbox
+from pytest_fdegym.sandbox.base import Sandbox
 from pytest_fdegym.workspace.prepare import PreparedTask
+
+LIMIT_REASONS: dict[str, EndReason] = {"turns": "limit_turns", "minutes": "limit_minutes", "usd": "limit_usd"}
+"""The ending for each limit."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,8 @@ class Session:
     workspace: Path
     socket: Path
     sandbox: Sandbox
-    layout: Layout
-    """For commands that the agent runs."""
+    commands: Commands
+    """Runs the agent's commands."""
     tracker: LimitTracker
     observer: Observer
     prepared: PreparedTask

@@ -89,6 +89,11 @@ class Record(_Model):
     details: dict[str, Any] = Field(default_factory=dict, description="The scenario's own figures.")
     isolation: str
     router: str
+    gateway: str | None = Field(
+        None,
+        description="What answered at the customer's LLM gateway: 'simulated', or a real model, with which a result cannot be compared to "
+        "others. Null where the customer has no gateway.",
+    )
     digest: str = Field(description="Content digest of the task (scenario, variant, seed) and of the harness's scoring.")
     delivery_digest: str | None = None
     started_at: datetime

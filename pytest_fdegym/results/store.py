@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fdegym.observer import Event
-from pytest_fdegym.results.record import Record
+from pytest_fdegym.results.record import AgentIdentity, Record
 
 LONGEST_NAME = 40
 """Characters of an agent's name in the name of its folder."""
@@ -38,7 +38,12 @@ def write_whole(path: Path, text: str) -> None:
 def event_line(event: Event) -> str:
     """An event as one line of JSON: kind, simulated time where there is one, data."""
     line = {"kind": event.kind, "at": event.at.isoformat() if event.at else None, **event.data}
-    return json.dumps(line, ensure_ascii=False, default=str)
+    text = json.dumps(line, ensure_ascii=False, default=str)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, from a name or an output that is not UTF-8
+        return json.dumps(line, default=str)
+    return text
 
 
 def folder_name(agent: str) -> str:
@@ -47,6 +52,11 @@ def folder_name(agent: str) -> str:
     if plain == agent:
         return plain
     return f"{plain or 'agent'}-{hashlib.sha256(agent.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+
+
+def _whole_name(agent: AgentIdentity) -> str:
+    """A command's name is cut, so that two commands may share it; the whole one is among its options."""
+    return f"cmd:{agent.options['command']}" if agent.name.startswith("cmd:") and "command" in agent.options else agent.name
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Store:
 
     def paths(self, record: Record) -> StoredRun:
         """Where the files of `record` are (to be) found."""
-        agent = folder_name(record.agent.name)
+        agent = folder_name(_whole_name(record.agent))
         stem = f"{record.task}.{record.level}.run{record.run}"
         if record.seed != 1:
             stem += f".seed{record.seed}"

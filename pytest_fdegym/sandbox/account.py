@@ -100,13 +100,20 @@ def closed_ancestor(path: Path, account: Account | None) -> Path | None:
     return None
 
 
-def require_open(path: Path, account: Account | None, *, write: bool = False) -> None:
-    """Raise InfrastructureFault if the account may not use `path` itself (and a socket directly in it), whatever stands above it."""
+def require_open(path: Path, account: Account | None, *, write: bool = False, sockets: bool = False) -> None:
+    """Raise InfrastructureFault if the account may not use `path` itself (with `sockets`: and those directly in it).
+
+    A folder of the account's own is opened for it again: confined code that ran there before may have closed it, and what it
+    does must never look like a fault of the harness.
+    """
+    status = os.lstat(path)
+    if stat.S_ISDIR(status.st_mode) and status.st_uid == (os.geteuid() if account is None else account.uid):
+        os.chmod(path, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
     if account is None:
         return
     status = os.stat(path)
     entries = [(path, status, write)]
-    if stat.S_ISDIR(status.st_mode):
+    if sockets and stat.S_ISDIR(status.st_mode):
         entries += [(Path(entry.path), entry.stat(), True) for entry in os.scandir(path) if _is_socket(entry)]
     for entry_path, entry_status, entry_write in entries:
         is_folder = stat.S_ISDIR(entry_status.st_mode)

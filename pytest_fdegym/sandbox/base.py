@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
-Bound = Literal["wall", "output", "memory"]
-"""What ended a command before its time: wall time, output, or memory of the whole process tree."""
+Bound = Literal["wall", "output", "memory", "end"]
+"""What ended a command before its time: wall time, output, memory of the whole process tree, or the caller."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Layout:
     readable: Sequence[Path] = ()
     """Beside the system's own libraries and the Python interpreter, which are always readable."""
     sockets: Path | None = None
-    """A directory holding the only socket that it may connect to (both given, or open to every user)."""
+    """A directory holding the only sockets that it may connect to (all given, or open to every user)."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment apart from PATH, HOME, LANG and TMPDIR: nothing is inherited."""
 
@@ -75,8 +76,13 @@ class Sandbox(Protocol):
     name: str
     """Recorded with every result: ``bubblewrap``, ``landlock``, ``sandbox-exec`` or ``none``."""
 
-    def run(self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"") -> CommandResult:
-        """Run to the end or to a bound; afterwards the process tree is gone. Raises InfrastructureFault if the sandbox itself fails."""
+    def run(
+        self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"", end: threading.Event | None = None
+    ) -> CommandResult:
+        """Run to the end, to a bound, or until `end` is set; afterwards the process tree is gone.
+
+        Raises InfrastructureFault if the sandbox itself fails.
+        """
         ...
 
     def start(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> SandboxedProcess:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,9 +48,11 @@ class Bubblewrap:
         except LookupError as error:
             raise InfrastructureFault(str(error)) from error
 
-    def run(self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"") -> CommandResult:
+    def run(
+        self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"", end: threading.Event | None = None
+    ) -> CommandResult:
         """See base.Sandbox."""
-        return process.run(self._job(command, layout, bounds), stdin=stdin)
+        return process.run(self._job(command, layout, bounds), stdin=stdin, end=end)
 
     def start(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> process.ConfinedProcess:
         """See base.Sandbox."""
@@ -122,7 +125,7 @@ class Bubblewrap:
         for name in ("python3", "python"):
             view.mount(["--symlink", str(self._interpreter.program), str(_PROGRAMS / name)], _PROGRAMS / name)
         for grant in machine.grants(layout):
-            account.require_open(grant.path, self._account, write=grant.writable)
+            account.require_open(grant.path, self._account, write=grant.writable, sockets=grant.path == layout.sockets)
             view.bind(grant.path, writable=grant.writable)
         return [*view.words, "--remount-ro", "/"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -54,9 +55,11 @@ class Landlock:
         self._python = BarePython(dropped)
         self._system = self._system_rules()
 
-    def run(self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"") -> CommandResult:
+    def run(
+        self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"", end: threading.Event | None = None
+    ) -> CommandResult:
         """See base.Sandbox."""
-        return process.run(self._job(command, layout, bounds), stdin=stdin)
+        return process.run(self._job(command, layout, bounds), stdin=stdin, end=end)
 
     def start(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> process.ConfinedProcess:
         """See base.Sandbox."""
@@ -69,7 +72,7 @@ class Landlock:
     def _job(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> process.Job:
         granted = machine.grants(layout)
         for grant in granted:
-            account.require_open(grant.path, self._account, write=grant.writable)
+            account.require_open(grant.path, self._account, write=grant.writable, sockets=grant.path == layout.sockets)
             barred = account.closed_ancestor(grant.path, self._account)
             if barred is not None:
                 raise InfrastructureFault(

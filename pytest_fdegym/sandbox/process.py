@@ -24,6 +24,8 @@ from pytest_fdegym.sandbox.base import Bound, Bounds, CommandResult
 _START_SECONDS = 60.0
 _END_SECONDS = 30.0
 _CHUNK = 1 << 16
+_LOOKS_UP_SECONDS = 0.2
+"""How often somebody who waits for a command looks whether it is to end."""
 _BOOT = "import sys; sys.path.append(sys.argv[2]); from supervisor.main import main; main(); import os; os._exit(0)"
 
 
@@ -222,13 +224,16 @@ def start(job: Job) -> ConfinedProcess:
     return process
 
 
-def run(job: Job, *, stdin: bytes = b"") -> CommandResult:
-    """Run `job` to its end or to a bound; the process tree is gone on return. Raises InfrastructureFault if the sandbox fails."""
+def run(job: Job, *, stdin: bytes = b"", end: threading.Event | None = None) -> CommandResult:
+    """Run `job` to its end, to a bound, or until `end` is set; the process tree is gone on return.
+
+    Raises InfrastructureFault if the sandbox fails.
+    """
     with start(job) as process:
-        return _attend(process, job.bounds, stdin)
+        return _attend(process, job.bounds, stdin, end or threading.Event())
 
 
-def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes) -> CommandResult:
+def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes, end: threading.Event) -> CommandResult:
     deadline = time.monotonic() + bounds.wall_seconds
     kept: dict[Any, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     total, unsent, stopped_by = 0, memoryview(stdin), cast(Bound | None, None)
@@ -238,7 +243,7 @@ def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes) -> CommandRe
         os.set_blocking(process.stdin.fileno(), False)
         selector.register(process.stdin, selectors.EVENT_WRITE)
         while selector.get_map():
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            ready = selector.select(min(_LOOKS_UP_SECONDS, max(0.0, deadline - time.monotonic())))
             for key, _ in ready:
                 if key.fileobj is process.stdin:
                     unsent = _send(process.stdin, unsent)
@@ -252,11 +257,11 @@ def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes) -> CommandRe
                 kept[key.fileobj] += data[: max(0, bounds.output_bytes - total)]
                 total += len(data)
             over: Bound | None = "output" if total > bounds.output_bytes else "wall" if not ready and time.monotonic() >= deadline else None
-            if over is not None:
-                stopped_by = over
+            if over is not None or end.is_set():
+                stopped_by = over or "end"
                 break
-    if stopped_by is None and process.wait(max(0.0, deadline - time.monotonic())) is None:
-        stopped_by = "wall"
+    while stopped_by is None and process.wait(min(_LOOKS_UP_SECONDS, max(0.0, deadline - time.monotonic()))) is None:
+        stopped_by = "end" if end.is_set() else "wall" if time.monotonic() >= deadline else None
     code = process.close()
     out, err = (bytes(kept[pipe]).decode("utf-8", "replace") for pipe in (process.stdout, process.stderr))
     return CommandResult(code, out, err, process.stopped_by or stopped_by)

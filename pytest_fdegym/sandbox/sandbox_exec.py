@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -34,9 +35,11 @@ class SandboxExec:
         self._account = dropped
         self._python = BarePython(dropped)
 
-    def run(self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"") -> CommandResult:
+    def run(
+        self, command: Sequence[str], layout: Layout, bounds: Bounds, *, stdin: bytes = b"", end: threading.Event | None = None
+    ) -> CommandResult:
         """See base.Sandbox."""
-        return process.run(self._job(command, layout, bounds), stdin=stdin)
+        return process.run(self._job(command, layout, bounds), stdin=stdin, end=end)
 
     def start(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> process.ConfinedProcess:
         """See base.Sandbox."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pytest_fdegym.deployment.freeze import Frozen, freeze
-from pytest_fdegym.scenario.fill import fill_brief, fill_facts, fill_people, parameters, render_tree
-from pytest_fdegym.scenario.model import FactSpec, Level, PeopleFile
+from pytest_fdegym.errors import ScenarioError
+from pytest_fdegym.gateway import client as gateway_client
+from pytest_fdegym.gateway.models import Model, SimulatedModel
+from pytest_fdegym.gateway.service import REPLAY_CALLS, Service, Stage
+from pytest_fdegym.scenario.fill import fill_brief, fill_file, fill_people, parameters, render_tree
+from pytest_fdegym.scenario.model import FactSpec, Level, PeopleFile, ScenarioFile
 from pytest_fdegym.scenario.scenario import Scenario
-from pytest_fdegym.scenario.world import Heldout, World
+from pytest_fdegym.scenario.world import GatewayCall, Heldout, World
 from pytest_fdegym.scenario.world_module import WorldRunner
 
 KEPT = 24
@@ -31,16 +35,24 @@ class PreparedTask:
     seed: int
     params: Mapping[str, Any]
     world: World
+    file: ScenarioFile
+    """scenario.yaml as this variant has it, its texts filled in."""
     people: PeopleFile
-    facts: Mapping[str, FactSpec]
     directory: Path
     """The harness's own; the agent never sees it. Holds the site as built and the system as found."""
     worlds: WorldRunner
+    digest: str
+    """Content digest of the scenario in this variant, as it was when the task was prepared."""
 
     @property
     def id(self) -> str:
         """``oil_npt.v1``"""
         return f"{self.scenario.id}.{self.variant}"
+
+    @property
+    def facts(self) -> Mapping[str, FactSpec]:
+        """The facts of this variant."""
+        return self.file.facts
 
     @property
     def site(self) -> Path:
@@ -71,10 +83,18 @@ class PreparedTask:
         """The evaluation traffic; drawn when grading starts, from a stream of its own, and kept in memory only."""
         return self.worlds.heldout(self.world)
 
-    @cached_property
-    def digest(self) -> str:
-        """Content digest of the scenario in this variant, and of the parameters."""
-        return self.scenario.digest(self.variant)
+    def gateway(
+        self, stage: Stage, real: Model | None, *, told: Callable[[GatewayCall], None] | None = None, heldout: Heldout | None = None
+    ) -> Service | None:
+        """The company's gateway at one stage, where the customer has one: answered by `real`, or else by the scenario's own model.
+
+        `heldout` belongs to production only; `told` hears of each call.
+        """
+        spec = self.file.gateway
+        if spec is None:
+            return None
+        model = real if real is not None else SimulatedModel(self.worlds, self.world, heldout)
+        return Service(spec, model, stage, most_calls=spec.work_calls if stage == "work" else REPLAY_CALLS, told=told)
 
     def brief(self, level: Level) -> str:
         """The text of a level."""
@@ -83,24 +103,37 @@ class PreparedTask:
 
 def prepare_task(scenario: Scenario, variant: str, seed: int, directory: Path) -> PreparedTask:
     """Draw the world, lay the site into `directory` and fill in people and facts. Raises ScenarioError for an author's mistake."""
+    digest = scenario.digest(variant)  # first: what is loaded from here on is what it stands for, or is found to have changed
     worlds = WorldRunner(scenario, variant, seed)
-    params = parameters(scenario, variant)
+    params = parameters(scenario, variant, seed)
     world = worlds.prepare(params)
     site = directory / "site"
     for source in scenario.site_folders(variant):
         render_tree(source, site, params, world.public)
     world = worlds.build(site, world)
+    file = fill_file(scenario, variant, params, world.public)
+    if file.gateway is not None:
+        _lay_client(site / file.gateway.client, file.gateway.client)
     return PreparedTask(
         scenario=scenario,
         variant=variant,
         seed=seed,
         params=params,
         world=world,
+        file=file,
         people=fill_people(scenario, variant, params, world.public),
-        facts=fill_facts(scenario, variant, params, world.public),
         directory=directory,
         worlds=worlds,
+        digest=digest,
     )
+
+
+def _lay_client(place: Path, name: str) -> None:
+    """Lay the gateway's client, the same for every customer, into the site."""
+    if place.exists():
+        raise ScenarioError(f"scenario.yaml: gateway.client: {name!r} is a file of the site already; the gateway's client is laid there")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(gateway_client.__file__, place)
 
 
 class PreparedTasks:

@@ -108,15 +108,27 @@ def test_no_such_file(tmp_path: Path) -> None:
     assert failure("mien.py", tmp_path) == f"--fde-agent=mien.py: there is no file {tmp_path}/mien.py. Did you mean 'mine.py'?"
 
 
-def test_not_callable(tmp_path: Path) -> None:
-    write(tmp_path, "mine.py", "agent = 'gpt'\n")
-    assert failure("mine.py", tmp_path) == "--fde-agent=mine.py is a str ('gpt'); an agent is a callable that takes an Engagement."
+@pytest.mark.parametrize(("value", "what"), [("'gpt'", "a str ('gpt')"), ("3", "an int (3)"), ("None", "None")])
+def test_not_callable(tmp_path: Path, value: str, what: str) -> None:
+    write(tmp_path, "mine.py", f"agent = {value}\n")
+    assert failure("mine.py", tmp_path) == f"--fde-agent=mine.py is {what}; an agent is a callable that takes an Engagement."
 
 
-def test_takes_no_engagement(tmp_path: Path) -> None:
-    write(tmp_path, "mine.py", "def agent(): ...\n")
-    assert failure("mine.py", tmp_path) == (
-        "--fde-agent=mine.py takes no argument by position; an agent is a callable that takes an Engagement."
+@pytest.mark.parametrize(
+    ("agent", "options", "parameters"),
+    [
+        ("def agent(): ...", {}, "()"),
+        ("def agent(): ...", {"size": "1"}, "()"),
+        ("agent = lambda: None", {}, "()"),
+        ("def agent(e, other, /): ...", {}, "(e, other, /)"),
+        ("def agent(**options): ...", {"size": "1"}, "(**options)"),
+        ("class agent:\n    def __call__(self): ...", {}, "()"),
+    ],
+)
+def test_takes_no_engagement(tmp_path: Path, agent: str, options: dict[str, str], parameters: str) -> None:
+    write(tmp_path, "mine.py", f"{agent}\n")
+    assert failure("mine.py", tmp_path, **options) == (
+        f"--fde-agent=mine.py does not take an Engagement: it would be called with that alone, and its parameters are {parameters}."
     )
 
 

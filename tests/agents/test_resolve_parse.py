@@ -53,6 +53,11 @@ def test_installed_agent(text: str) -> None:
         ("fixture:mine", "mine"),
         ("mine.py", "mine.py"),
         ("cmd:ls", "cmd:ls"),
+        ("cmd:\n ls -l \n", "cmd:ls -l"),
+        ("cmd:cd system\nls\n", "cmd:cd system..."),
+        (f"cmd:{'x' * 60}", f"cmd:{'x' * 60}"),
+        (f"cmd:{'x' * 59} y", f"cmd:{'x' * 59}..."),
+        ("cmd::", "cmd::"),
     ],
 )
 def test_name_in_records(text: str, name: str) -> None:
@@ -87,7 +92,8 @@ def test_nothing_of_that_name() -> None:
         ),
         ("entrypoint:hose", "--fde-agent=entrypoint:hose: no such agent is installed. Did you mean 'house'? Installed: house."),
         ("fixture:my-agent", "--fde-agent=fixture:my-agent: 'my-agent' cannot be the name of a fixture."),
-        ("cmd: ", "--fde-agent=cmd: : something is expected after cmd:"),
+        ("cmd: ", "something is expected after cmd: (--fde-agent=cmd: )"),
+        ("fixture:", "something is expected after fixture: (--fde-agent=fixture:)"),
     ],
 )
 def test_prefixed_name_that_is_wrong(text: str, message: str) -> None:
