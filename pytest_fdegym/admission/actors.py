@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_fdegym.agents.session import Deliverer, Ending, Session
 from pytest_fdegym.channel.client import ChannelClient
-from pytest_fdegym.channel.protocol import AskRequest, ReplyCard, WaitCard, WaitRequest
+from pytest_fdegym.channel.protocol import AskRequest, ReplyCard, TrialCard, TrialRequest, WaitCard, WaitRequest
 from pytest_fdegym.errors import AgentNotFound, nearest
 from pytest_fdegym.grading import lay_solution
 from pytest_fdegym.results.record import AgentIdentity
@@ -55,15 +55,18 @@ class Expert:
     identity = AgentIdentity(name="expert")
 
     def deliver(self, session: Session) -> Ending:
+        # Before the conversation, for trial runs on the way are the reference's.
+        lay_solution(session.prepared, session.prepared.scenario.solutions["reference"], session.workspace, session.sandbox)
         client = ChannelClient(session.socket)
         for step in session.prepared.people.expert:
-            if step.wait_until is not None:
+            if step.trial is not None:
+                client.request("POST", "/trial", TrialCard, TrialRequest())
+            elif step.wait_until is not None:
                 client.request("POST", "/wait", WaitCard, WaitRequest(until=step.wait_until))
             else:
                 assert step.ask is not None
                 assert step.say is not None
                 client.request("POST", "/ask", ReplyCard, AskRequest(person=step.ask, message=step.say))
-        lay_solution(session.prepared, session.prepared.scenario.solutions["reference"], session.workspace, session.sandbox)
         return Ending()
 
 

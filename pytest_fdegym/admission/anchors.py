@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_fdegym.admission.actors import DoNothing, Expert, SolutionActor
+from pytest_fdegym.admission.lints import lints
+from pytest_fdegym.admission.verdict import AdmissionCheck, Measurement, Verdict
 from pytest_fdegym.agents.session import Deliverer
 from pytest_fdegym.errors import InfrastructureFault
 from pytest_fdegym.runner import Case, Settings, run
@@ -26,38 +27,6 @@ WORTH_WARNS_BELOW = 0.15
 
 ADMISSION_LEVEL: Level = "L3"
 """Solutions do not read the brief, so one level serves; every variant has this one."""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One solution (or actor) on one seed."""
-
-    name: str
-    seed: int
-    kpi: float
-    kpi_baseline: float
-    kpi_reference: float
-    uplift: float
-    uplift_adjusted: float
-    score: float
-    incidents: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values, for a report that crosses processes."""
-        return {**self.__dict__, "incidents": list(self.incidents)}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a check found: whether the anchor holds, why not, and the measurements behind it."""
-
-    check: str
-    passed: bool
-    problems: tuple[str, ...]
-    warnings: tuple[str, ...]
-    measurements: tuple[Measurement, ...]
-    worth: float | None = None
-    """Of a key fact: 1 - U_adj of the best ablation, on the worst seed."""
 
 
 Judge = Callable[[Measurement], str | None]
@@ -156,8 +125,12 @@ def _reference(scenario: Scenario) -> Judge:
     return judge
 
 
-def plan(scenario: Scenario, variant: str) -> list[Check]:
+def plan(scenario: Scenario, variant: str) -> list[AdmissionCheck]:
     """The checks of one variant, in the order in which an author wants to see them fail."""
+    return [*lints(scenario, variant), *_anchors(scenario, variant)]
+
+
+def _anchors(scenario: Scenario, variant: str) -> list[Check]:
 
     def check(name: str, judge: Judge, *deliverers: tuple[str, Deliverer], fact: str | None = None) -> Check:
         return Check(name, scenario, variant, deliverers, judge, fact)

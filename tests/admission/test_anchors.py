@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fdegym.admission.actors import actor
-from pytest_fdegym.admission.anchors import Verdict, plan
+from pytest_fdegym.admission.anchors import plan
+from pytest_fdegym.admission.verdict import Verdict
 from pytest_fdegym.errors import AgentNotFound
 from pytest_fdegym.runner import Settings
 from pytest_fdegym.scenario.loader import load
@@ -30,6 +31,8 @@ def test_the_tiny_scenario_is_admitted(tmp_path: Path, settings: Settings) -> No
     found = verdicts(write_tiny_scenario(tmp_path / "tiny_post"), settings)
     assert {name: verdict.problems for name, verdict in found.items() if not verdict.passed} == {}
     assert list(found) == [
+        "examples",
+        "documents",
         "do_nothing",
         "reference",
         "expert",
