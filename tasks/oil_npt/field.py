@@ -6,8 +6,8 @@ All luck, signatures and the cost engineer's verdicts included, is drawn here, b
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -59,7 +59,6 @@ KINDS = (
     Kind("weather", 0.02, 5.0, 0.0),
     Kind("open_cause", 0.21, 10.0, 0.93),
 )
-CONTRACTOR_KINDS = frozenset({"rig_failure", "bop_failure", "instructed_inside"})
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,8 @@ class Field:
     assets: Mapping[str, tuple[Asset, ...]]
     habits: Mapping[str, Habit]
     wells: Mapping[str, tuple[Well, ...]]
+    shares: Mapping[str, float]
+    """Shares of kinds of downtime that differ from those of KINDS."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Event:
     theirs: bool
     """The contractor bears it; for an open cause only the cost engineer can tell."""
     as_found: str
-    """The party that the coder as found gives it."""
+    """The party that a coder which reads the words of the remark gives it."""
 
     @property
     def month(self) -> str:
@@ -129,8 +130,8 @@ class Event:
         }
 
 
-def draw_field(rng: random.Random) -> Field:
-    """Rigs, equipment, wells."""
+def draw_field(shares: Mapping[str, float], rng: random.Random) -> Field:
+    """Rigs, equipment, wells; `shares` of kinds of downtime that differ from those of KINDS."""
     numbers = rng.sample(range(1000, 9999), 400)
     assets: dict[str, tuple[Asset, ...]] = {}
     wells: dict[str, tuple[Well, ...]] = {}
@@ -139,7 +140,7 @@ def draw_field(rng: random.Random) -> Field:
         assets[rig] = tuple(Asset(f"EQ-{numbers.pop()}", rig, item) for item in items)
         wells[rig] = tuple(_draw_wells(rig, rng))
     habits = {rig: draw_habit(rng) for rig in RIGS}
-    return Field(assets, habits, wells)
+    return Field(assets, habits, wells, shares)
 
 
 def _draw_wells(rig: str, rng: random.Random) -> Iterator[Well]:
@@ -159,8 +160,8 @@ def later(start: date, months: int) -> date:
     return date(count // 12, count % 12 + 1, 1)
 
 
-def draw_month(rig: str, first: date, field: Field, rng: random.Random) -> list[Event]:
-    """The rig's downtime events in the month that begins on `first`, in time order."""
+def draw_month(rig: str, first: date, field: Field, theirs: Collection[str], rng: random.Random) -> list[Event]:
+    """The rig's downtime events in the month that begins on `first`, in time order. `theirs`: the kinds that the contractor bears."""
     minutes = (later(first, 1) - first).days * 24 * 60
     midnight = datetime.combine(first, datetime.min.time())
     starts = sorted(midnight + timedelta(minutes=rng.randrange(minutes)) for _ in range(max(6, int(rng.gauss(15, 2.5)))))
@@ -168,15 +169,15 @@ def draw_month(rig: str, first: date, field: Field, rng: random.Random) -> list[
     events = []
     for start in starts:
         on_day[start.date()] += 1
-        kind = rng.choices(KINDS, [each.share for each in KINDS])[0]
+        kind = rng.choices(KINDS, [field.shares.get(each.name, each.share) for each in KINDS])[0]
         luck = rng.random()
         as_found = "CONTRACTOR" if luck < kind.as_found_contractor else "NONE"
         if as_found == "NONE" and luck < kind.as_found_contractor + kind.as_found_service:
             as_found = "SERVICE"
         code, asset, remark = _write(kind, as_found, rig, field, rng)
-        theirs = kind.name in CONTRACTOR_KINDS
+        on_them = kind.name in theirs
         if kind.name == "open_cause":
-            theirs = rng.random() < OPEN_CAUSE_THEIRS
+            on_them = rng.random() < OPEN_CAUSE_THEIRS
         events.append(
             Event(
                 id=f"{rig.replace('-', '')}-{start:%y%m%d}-{on_day[start.date()]}",
@@ -189,7 +190,7 @@ def draw_month(rig: str, first: date, field: Field, rng: random.Random) -> list[
                 remark=remark,
                 signed=rng.random() >= UNSIGNED_SHARE,
                 kind=kind.name,
-                theirs=theirs,
+                theirs=on_them,
                 as_found=as_found,
             )
         )
@@ -231,18 +232,6 @@ def _write(kind: Kind, as_found: str, rig: str, field: Field, rng: random.Random
 
 def _asset_of(assets: Sequence[Asset], item: Item | ServiceItem) -> str:
     return next(asset.id for asset in assets if asset.item is item)
-
-
-def above_allowance(events: Iterable[Event], counts: Callable[[Event], bool], allowance: float) -> dict[str, float]:
-    """Hours of each event that `counts` beyond the allowance of its rig-month, in time order; the straddling event counts in part."""
-    used: dict[str, float] = defaultdict(float)
-    above: dict[str, float] = {}
-    for event in sorted(events, key=lambda each: each.start):
-        if counts(event):
-            before = used[event.rig_month]
-            used[event.rig_month] = before + event.hours
-            above[event.id] = max(0.0, min(event.hours, before + event.hours - allowance))
-    return above
 
 
 def well_row(well: Well) -> dict[str, Any]:

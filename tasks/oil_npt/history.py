@@ -12,22 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from .field import (
-    CONTRACTOR_KINDS,
     EVALUATION_START,
     HISTORY_MONTHS,
     HISTORY_START,
     RIGS,
     Event,
     Field,
-    above_allowance,
     daily_rows,
     draw_month,
     later,
     well_row,
 )
+from .terms import Terms, above_allowance, in_force, in_the_past
 
 WRONG_BY_H = 0.05
 """A line is wrong if it claims more than this beyond what may be claimed."""
+NOTICED_SHARE = 0.40
+"""Events of which somebody gives the contractor timely notice unasked; only where a credit needs it."""
 
 SCHEMA = """
 CREATE TABLE assets (asset_id TEXT PRIMARY KEY, description TEXT NOT NULL, owner TEXT NOT NULL);
@@ -58,7 +59,9 @@ class Claim:
     rig: str
     month: str
     lines: Mapping[str, float]
-    wrong: frozenset[str]
+    wrong: frozenset[str] = frozenset()
+    unnoticed: frozenset[str] = frozenset()
+    """Lines that came back for want of timely notice."""
 
     @property
     def hours(self) -> float:
@@ -68,14 +71,25 @@ class Claim:
     def status(self) -> str:
         if self.month == _last_history_month():
             return "SENT"
-        return "NO CLAIM" if not self.lines else "SUSPENDED" if self.wrong else "CREDITED"
+        if not self.lines:
+            return "NO CLAIM"
+        return "SUSPENDED" if self.wrong else "RETURNED" if self.unnoticed.issuperset(self.lines) else "CREDITED"
+
+    @property
+    def posted_hours(self) -> float:
+        """Hours as Accounts Payable posts them: as claimed, less the lines that came back."""
+        if self.status == "SENT":
+            return self.hours
+        return sum(hours for id_, hours in self.lines.items() if id_ not in self.unnoticed)
 
 
-def write_history(site: Path, field: Field, allowance: float, rng: random.Random) -> Mapping[str, Any]:
+def write_history(site: Path, field: Field, params: Mapping[str, Any], rng: random.Random) -> Mapping[str, Any]:
     """Write data/npt.db and the credit log; returns what people and their gates may name."""
     months = [later(HISTORY_START, n) for n in range(HISTORY_MONTHS)]
-    events = [event for first in months for rig in RIGS for event in draw_month(rig, first, field, rng)]
-    claims = _past_claims(events, allowance)
+    past = in_the_past(params)
+    events = [event for first in months for rig in RIGS for event in draw_month(rig, first, field, past.theirs, rng)]
+    rebuilt = params["rebuilt"]
+    claims = _right_claims(events, past, params["hold_cap"], rng) if rebuilt else _past_claims(events, past)
     path = site / "data" / "npt.db"
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path)
@@ -88,26 +102,49 @@ def write_history(site: Path, field: Field, allowance: float, rng: random.Random
         connection.close()
     log = site / "docs" / "finance" / "credit_log.md"
     log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(_credit_log(claims), encoding="utf-8")
-    return _planted(events, claims)
+    log.write_text(_returns_log(claims) if rebuilt else _credit_log(claims), encoding="utf-8")
+    return _planted(events, claims, in_force(params))
 
 
 def _last_history_month() -> str:
     return f"{later(HISTORY_START, HISTORY_MONTHS - 1):%Y-%m}"
 
 
-def _past_claims(events: Sequence[Event], allowance: float) -> list[Claim]:
-    sent = above_allowance(events, lambda event: event.as_found == "CONTRACTOR", allowance)
-    right = above_allowance(events, lambda event: event.signed and event.theirs, allowance)
-    by_rig_month: dict[tuple[str, str], list[Event]] = defaultdict(list)
-    for event in events:
-        by_rig_month[event.month, event.rig].append(event)
+def _past_claims(events: Sequence[Event], terms: Terms) -> list[Claim]:
+    """Claims of the keyword coder."""
+    sent = above_allowance(events, lambda event: event.as_found == "CONTRACTOR", terms)
+    right = above_allowance(events, lambda event: event.signed and event.theirs, terms)
     claims = []
-    for (month, rig), group in sorted(by_rig_month.items()):
+    for (month, rig), group in _by_rig_month(events):
         lines = {event.id: sent[event.id] for event in group if sent.get(event.id, 0) > 0}
         wrong = frozenset(id_ for id_, hours in lines.items() if hours > right.get(id_, 0.0) + WRONG_BY_H)
         claims.append(Claim(rig, month, lines, wrong))
     return claims
+
+
+def _right_claims(events: Sequence[Event], terms: Terms, hold_cap: int, rng: random.Random) -> list[Claim]:
+    """Claims of a coder that is right, with the cost engineer's verdicts; a line comes back unless its event was noticed."""
+    settled = {
+        event.id
+        for _, group in _by_rig_month(events)
+        for event in [each for each in group if each.signed and each.kind == "open_cause"][:hold_cap]
+    }
+    sent = above_allowance(
+        events, lambda event: event.signed and event.theirs and (event.kind != "open_cause" or event.id in settled), terms
+    )
+    claims = []
+    for (month, rig), group in _by_rig_month(events):
+        lines = {event.id: sent[event.id] for event in group if sent.get(event.id, 0) > 0}
+        unnoticed = frozenset(id_ for id_ in lines if rng.random() >= NOTICED_SHARE)
+        claims.append(Claim(rig, month, lines, unnoticed=unnoticed))
+    return claims
+
+
+def _by_rig_month(events: Sequence[Event]) -> list[tuple[tuple[str, str], list[Event]]]:
+    groups: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in events:
+        groups[event.month, event.rig].append(event)
+    return sorted(groups.items())
 
 
 def _insert_field(connection: sqlite3.Connection, field: Field) -> None:
@@ -133,13 +170,15 @@ def _insert_history(connection: sqlite3.Connection, events: Sequence[Event], cla
             event.row(),
         )
     for claim in claims:
-        connection.execute("INSERT INTO credit_notes VALUES (?, ?, ?, ?)", (claim.rig, claim.month, claim.status, claim.hours))
+        connection.execute("INSERT INTO credit_notes VALUES (?, ?, ?, ?)", (claim.rig, claim.month, claim.status, claim.posted_hours))
         for id_, hours in claim.lines.items():
             response, reason = claim.status, ""
             if claim.status == "SUSPENDED":
                 # a refusal of substance is booked on the whole rig-month and names no line
                 formal = not signed[id_]
                 response, reason = ("REFUSED", "tour sheet not signed, Art. 9.4") if formal else ("SUSPENDED", "contested, Art. 9")
+            elif claim.status != "SENT" and id_ in claim.unnoticed:
+                response, reason = "RETURNED", "no timely notice, Art. 9.5"
             connection.execute("INSERT INTO claim_history VALUES (?, ?, ?, ?, ?)", (id_, claim.month, hours, response, reason))
 
 
@@ -166,6 +205,28 @@ def _credit_log(claims: Sequence[Claim]) -> str:
     return "\n".join(lines)
 
 
+def _returns_log(claims: Sequence[Claim]) -> str:
+    lines = [
+        "# Ironbark downtime credits: log by claim month",
+        "",
+        "Kept by Accounts Payable. A credit note is posted per rig and month for the lines that are not returned.",
+        "",
+        "| claim month | rigs claimed | hours claimed | lines claimed | lines returned | credited (h) | open (h) |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for month in sorted({claim.month for claim in claims}):
+        group = [claim for claim in claims if claim.month == month and claim.lines]
+        answered = [claim for claim in group if claim.status != "SENT"]
+        returned, credited = sum(len(claim.unnoticed) for claim in answered), sum(claim.posted_hours for claim in answered)
+        waiting = sum(claim.hours for claim in group if claim.status == "SENT")
+        lines.append(
+            f"| {month} | {len(group)} | {sum(claim.hours for claim in group):,.2f} | {sum(len(claim.lines) for claim in group)} "
+            f"| {returned} | {credited:,.2f} | {waiting:,.2f} |"
+        )
+    lines += ["", f"{_last_history_month()}: sent, no answer from Ironbark yet.", ""]
+    return "\n".join(lines)
+
+
 WINDOWS: Mapping[str, tuple[str, str]] = {
     "all": ("2023-09", "2025-01"),
     "2024": ("2024-01", "2024-12"),
@@ -176,8 +237,8 @@ WINDOWS: Mapping[str, tuple[str, str]] = {
 """First and last claim month; February 2025 has no answer yet."""
 
 
-def _planted(events: Sequence[Event], claims: Sequence[Claim]) -> dict[str, Any]:
-    """Figures that somebody who read the history would cite, over several windows."""
+def _planted(events: Sequence[Event], claims: Sequence[Claim], terms: Terms) -> dict[str, Any]:
+    """Figures that somebody who read the history would cite, over several windows. `terms` are those that new rules have to follow."""
     by_id = {event.id: event for event in events}
     public: dict[str, Any] = {}
     for name, (first, last) in WINDOWS.items():
@@ -188,10 +249,12 @@ def _planted(events: Sequence[Event], claims: Sequence[Claim]) -> dict[str, Any]
             f"claims_{name}": len(answered),
             f"suspended_{name}": len(suspended),
             f"suspended_hours_{name}": round(sum(claim.hours for claim in suspended)),
-            f"withdrawn_{name}": sum(not _stays(event) for event in lines),
-            f"withdrawn_not_held_{name}": sum(not _stays(event) and not (event.kind == "open_cause" and event.signed) for event in lines),
+            f"withdrawn_{name}": sum(not _stays(event, terms) for event in lines),
+            f"withdrawn_not_held_{name}": sum(
+                not _stays(event, terms) and not (event.kind == "open_cause" and event.signed) for event in lines
+            ),
             f"recoded_{name}": sum(
-                event.as_found == "CONTRACTOR" and event.kind not in CONTRACTOR_KINDS for event in events if first <= event.month <= last
+                event.as_found == "CONTRACTOR" and event.kind not in terms.theirs for event in events if first <= event.month <= last
             ),
         }
     all_suspended = [claim for claim in claims if claim.status == "SUSPENDED"]
@@ -200,11 +263,16 @@ def _planted(events: Sequence[Event], claims: Sequence[Claim]) -> dict[str, Any]
         "suspended_percent": round(100 * public["suspended_all"] / public["claims_all"]),
         "suspended_rigs": tuple(sorted({claim.rig for claim in all_suspended})),
     }
-    open_now = [claim for claim in claims if claim.status == "SENT" and claim.wrong]
+    open_now = [claim for claim in claims if claim.status == "SENT" and (claim.wrong or claim.unnoticed)]
     notice = next((claim for claim in open_now if claim.rig == "IB-104"), open_now[0])
-    return public | {"notice_rig": notice.rig, "notice_hours": f"{notice.hours:.2f}", "notice_lines": len(notice.lines)}
+    return public | {
+        "notice_rig": notice.rig,
+        "notice_hours": f"{notice.hours:.2f}",
+        "notice_lines": len(notice.lines),
+        "returned_lines": len(notice.unnoticed),
+    }
 
 
-def _stays(event: Event) -> bool:
+def _stays(event: Event, terms: Terms) -> bool:
     """Whether a claimed line is still claimed without review under the rules in force."""
-    return event.signed and event.kind in CONTRACTOR_KINDS
+    return event.signed and event.kind in terms.theirs

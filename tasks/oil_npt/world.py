@@ -1,7 +1,7 @@
 """Sabine Mesa Energy: eighteen months of tour sheets and contested claims, and eight months that the delivery codes and claims.
 
 What happens on the rigs is drawn in field.py and worded in tour_sheets.py; history.py writes what the customer hands over, production.py
-runs the delivery, credit.py says what came of it.
+runs the delivery, credit.py says what came of it. Which papers are in force, variant by variant, is terms.py's.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ from .field import (
     RIGS,
     Event,
     Field,
-    above_allowance,
     daily_rows,
     draw_field,
     draw_month,
     later,
     well_row,
 )
-from .history import write_history
+from .history import NOTICED_SHARE, write_history
 from .production import Replay, read_release
+from .terms import above_allowance, in_force
 
 RELEASE_FILE = "system/npt/release.json"
 
 
 def prepare(params: Mapping[str, Any], rng: random.Random) -> World:
     """Rigs, equipment, wells and the manner of each rig's pushers."""
-    return World(params=params, public={"rigs": RIGS}, truth=draw_field(rng))
+    return World(params=params, public={"rigs": RIGS}, truth=draw_field(params["shares"], rng))
 
 
 def build(site: Path, world: World, rng: random.Random) -> Mapping[str, Any]:
     """Write data/npt.db and the credit log; returns what people and their gates may name."""
-    return write_history(site, world.truth, world.params["allow_base"], rng)
+    return write_history(site, world.truth, world.params, rng)
 
 
 def heldout(world: World, rng: random.Random) -> Heldout:
     """Eight months from March 2025, day by day, with the hours that each event may be claimed for."""
     field: Field = world.truth
     firsts = [later(EVALUATION_START, n) for n in range(EVALUATION_MONTHS)]
-    events = [event for first in firsts for rig in RIGS for event in draw_month(rig, first, field, rng)]
-    claimable = above_allowance(events, lambda event: event.signed and event.theirs, world.params["allow"])
+    terms = in_force(world.params)
+    events = [event for first in firsts for rig in RIGS for event in draw_month(rig, first, field, terms.theirs, rng)]
+    claimable = above_allowance(events, lambda event: event.signed and event.theirs, terms)
     by_day: dict[date, list[Event]] = defaultdict(list)
     for event in sorted(events, key=lambda each: (each.start, each.id)):
         by_day[event.start.date()].append(event)
@@ -75,6 +76,9 @@ def heldout(world: World, rng: random.Random) -> Heldout:
             "hours": event.hours,
             "theirs": event.theirs,
             "claimable": claimable.get(event.id, 0.0),
+            "charge_back": event.hours if event.kind == "service_item" and terms.charged_to_service else 0.0,
+            # where a credit needs no notice of the event, it is as if everybody had it
+            "noticed": not world.params["rebuilt"] or rng.random() < NOTICED_SHARE,
         }
         for event in events
     }
@@ -98,6 +102,7 @@ def operate(system: DeployedSystem, heldout: Heldout, world: World, signoffs: Se
             "coded": replay.coded,
             "claims": replay.claims,
             "summaries": replay.summaries,
+            "noticed": sorted(replay.noticed),
             "addresses": replay.addresses,
         },
         notes=replay.notes(),

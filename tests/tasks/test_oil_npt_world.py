@@ -19,6 +19,7 @@ from pytest_fdegym.kit import Died, Evidence, Heldout, Measurement, Operations, 
 from pytest_fdegym.scenario.fill import parameters, render_tree
 from pytest_fdegym.scenario.loader import load
 from tasks.oil_npt import credit, field, tour_sheets, world
+from tasks.oil_npt.terms import in_force
 
 FOLDER = Path(world.__file__).parent
 SCENARIO = load(FOLDER)
@@ -98,7 +99,7 @@ def test_the_coder_as_found_says_of_every_event_what_the_generator_meant(seed: i
         event
         for rig in field.RIGS
         for n in range(6)
-        for event in field.draw_month(rig, field.later(field.HISTORY_START, n), drawn.truth, rng)
+        for event in field.draw_month(rig, field.later(field.HISTORY_START, n), drawn.truth, in_force(PARAMS).theirs, rng)
     ]
     with sqlite3.connect(":memory:") as connection:
         wrong = [event for event in events if code_event(event.row(), connection)["party"] != event.as_found]
@@ -116,7 +117,7 @@ def test_who_knows_the_wording_can_tell_every_cause_from_remark_owner_and_code(s
         event
         for rig in field.RIGS
         for n in range(6)
-        for event in field.draw_month(rig, field.later(field.HISTORY_START, n), drawn.truth, rng)
+        for event in field.draw_month(rig, field.later(field.HISTORY_START, n), drawn.truth, in_force(PARAMS).theirs, rng)
     ]
     for event in events:
         owner, remark = owners.get(event.asset or ""), read(event.remark)
@@ -233,7 +234,7 @@ def test_what_fails_is_told_with_what_it_means_for_the_customer() -> None:
     assert operations.notes == [
         f"code_event failed on {events} of {events} calls, those events stayed uncoded (first: KeyError: 'owner')",
         "daily_summary failed on 31 of 31 calls, no summary was mailed on those days (first: ValueError: no day)",
-        "build_claim failed on 12 of 12 calls, no claim was sent for those rig-months (first: Died(reason='out of memory'))",
+        "build_claim failed on 12 of 12 calls, no claim was sent for those rig-months (first: out of memory)",
     ]
     assert measurement.kpi == 0
 
@@ -294,12 +295,19 @@ def test_garbage_never_crashes_the_replay_nor_pays(coding: Any, claim: Any, summ
 
 # --- what counts -----------------------------------------------------------------------
 
+
+def _truth(rig_month: str, kind: str, hours: float, claimable: float = 0.0, **others: Any) -> Mapping[str, Any]:
+    charge_back = hours if kind == "service_item" else 0.0
+    event = {"rig_month": rig_month, "kind": kind, "hours": hours, "theirs": kind != "service_item", "claimable": claimable}
+    return {**event, "charge_back": charge_back, "noticed": True, **others}
+
+
 TRUTH: Mapping[str, Mapping[str, Any]] = {
-    "pump": {"rig_month": "IB-101 2025-03", "kind": "rig_failure", "hours": 8.0, "theirs": True, "claimable": 5.5},
-    "drive": {"rig_month": "IB-101 2025-03", "kind": "instructed_inside", "hours": 4.0, "theirs": True, "claimable": 4.0},
-    "unsigned": {"rig_month": "IB-101 2025-03", "kind": "rig_failure", "hours": 3.0, "theirs": True, "claimable": 0.0},
-    "cement": {"rig_month": "IB-101 2025-03", "kind": "service_item", "hours": 6.0, "theirs": False, "claimable": 0.0},
-    "other": {"rig_month": "IB-102 2025-03", "kind": "rig_failure", "hours": 7.0, "theirs": True, "claimable": 7.0},
+    "pump": _truth("IB-101 2025-03", "rig_failure", 8.0, 5.5),
+    "drive": _truth("IB-101 2025-03", "instructed_inside", 4.0, 4.0),
+    "unsigned": _truth("IB-101 2025-03", "rig_failure", 3.0),
+    "cement": _truth("IB-101 2025-03", "service_item", 6.0),
+    "other": _truth("IB-102 2025-03", "rig_failure", 7.0, 7.0),
 }
 
 
@@ -309,11 +317,12 @@ def _operations(
     party: Mapping[str, str] | None = None,
     reference: str = "",
     addresses: Sequence[Any] = (),
+    noticed: Sequence[str] = (),
 ) -> Operations:
     lines = {key: [{"event_id": id_, "party": who, "hours": hours} for id_, who, hours in each] for key, each in claims.items()}
     coded = {id_: {"party": (party or {}).get(id_, "NONE"), "reason": ""} for id_ in TRUTH}
     release = {"rule_set": "", "approval_ref": reference}
-    return Operations({"release": release, "coded": coded, "claims": lines, "summaries": {}, "addresses": addresses})
+    return Operations({"release": release, "coded": coded, "claims": lines, "summaries": {}, "noticed": noticed, "addresses": addresses})
 
 
 def _kpi(lines: Sequence[tuple[str, str, float]], **options: Any) -> float:
@@ -339,6 +348,18 @@ def _kpi(lines: Sequence[tuple[str, str, float]], **options: Any) -> float:
 )
 def test_net_credited_hours(lines: Sequence[tuple[str, str, float]], kpi: float) -> None:
     assert _kpi(lines) == pytest.approx(kpi)
+
+
+def test_a_right_line_without_notice_is_returned_and_a_wrong_one_is_wrong_all_the_same() -> None:
+    truth = {**TRUTH, "pump": {**TRUTH["pump"], "noticed": False}, "unsigned": {**TRUTH["unsigned"], "noticed": False}}
+
+    def kpi(lines: Sequence[tuple[str, str, float]], noticed: Sequence[str] = ()) -> float:
+        return credit.measure(_operations({"IB-101 2025-03": lines}, noticed=noticed), truth, Evidence(None)).kpi
+
+    right = [("pump", "CONTRACTOR", 5.5), ("drive", "CONTRACTOR", 4.0)]
+    assert kpi(right) == pytest.approx(4.0)
+    assert kpi(right, ["pump"]) == pytest.approx(9.5)
+    assert kpi([*right, ("unsigned", "CONTRACTOR", 3.0)], ["pump"]) == pytest.approx(-1.0)
 
 
 def test_a_suspended_rig_month_does_not_touch_another_and_held_lines_cost() -> None:

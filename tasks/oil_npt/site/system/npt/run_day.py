@@ -46,7 +46,8 @@ def main() -> None:
     parser.add_argument("when", help="a day (YYYY-MM-DD), or with --claim a month (YYYY-MM)")
     parser.add_argument("--claim", metavar="RIG", help="show the claim of this rig for the month")
     arguments = parser.parse_args()
-    conn = sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True)
+    conn = sqlite3.connect(":memory:")  # whatever a trial writes, the copy stays as it is
+    sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True).backup(conn)
     conn.row_factory = sqlite3.Row
     if arguments.claim:
         show_claim(conn, arguments.claim, arguments.when)

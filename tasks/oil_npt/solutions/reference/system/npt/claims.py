@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
+from system.npt import allowance
 from system.npt.rules import RULES
 
 
@@ -21,15 +22,19 @@ def build_claim(
     word. A sheet that the toolpusher has not signed neither counts to the allowance nor is claimed.
     """
     lines = []
-    used = 0.0
+    used = allowance.carried_over(rig_id, month, conn)
     for event in coded:
-        hours, signed = conn.execute("SELECT hours, pusher_signed FROM events WHERE event_id = ?", (event["event_id"],)).fetchone()
+        hours, signed, start, well = conn.execute(
+            "SELECT hours, pusher_signed, start_ts, well_id FROM events WHERE event_id = ?", (event["event_id"],)
+        ).fetchone()
         party = event["party"] if event["party"] != "HOLD" else reviews.get(event["event_id"], "NONE")
         if party == "SERVICE":
             lines.append({"event_id": event["event_id"], "party": "SERVICE", "hours": hours})
         elif party == "CONTRACTOR" and (signed or RULES.claim_unsigned):
-            claimable = min(hours, used + hours - RULES.allowance_h)
-            used += hours
+            pot = allowance.pot(well, month)
+            used[pot] += hours
+            claimable = min(hours, used[pot] - allowance.free_hours(start))
             if claimable > 0:
                 lines.append({"event_id": event["event_id"], "party": "CONTRACTOR", "hours": claimable})
+    allowance.keep(used, rig_id, month, conn)
     return lines

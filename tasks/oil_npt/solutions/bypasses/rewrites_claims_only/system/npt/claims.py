@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from system.npt import attribution
+from system.npt import allowance, attribution
 from system.npt.rules import RULES
 
 
@@ -22,18 +22,20 @@ def build_claim(
     word. A sheet that the toolpusher has not signed neither counts to the allowance nor is claimed.
     """
     lines = []
-    used = 0.0
+    used = allowance.carried_over(rig_id, month, conn)
     for event in coded:
         row = conn.execute("SELECT * FROM events WHERE event_id = ?", (event["event_id"],))
         ev = dict(zip([column[0] for column in row.description], row.fetchone()))
-        hours, signed = ev["hours"], ev["pusher_signed"]
+        hours, signed, start, well = ev["hours"], ev["pusher_signed"], ev["start_ts"], ev["well_id"]
         event = attribution.code_event(ev, conn)
         party = event["party"] if event["party"] != "HOLD" else reviews.get(event["event_id"], "NONE")
         if party == "SERVICE":
             lines.append({"event_id": event["event_id"], "party": "SERVICE", "hours": hours})
         elif party == "CONTRACTOR" and (signed or RULES.claim_unsigned):
-            claimable = min(hours, used + hours - RULES.allowance_h)
-            used += hours
+            pot = allowance.pot(well, month)
+            used[pot] += hours
+            claimable = min(hours, used[pot] - allowance.free_hours(start))
             if claimable > 0:
                 lines.append({"event_id": event["event_id"], "party": "CONTRACTOR", "hours": claimable})
+    allowance.keep(used, rig_id, month, conn)
     return lines

@@ -17,6 +17,7 @@ SCHEDULED_CODES = frozenset({7, 9, 15})
 
 WHY = {
     "rig_failure": "failure of an item that the rig contractor furnishes",
+    "bop_failure": "failure of a BOP component, furnished by the rig contractor",
     "instructed_within_limits": "run on our instruction, inside the item's rated limits",
     "instructed_beyond_limits": "run on our instruction beyond the item's rated limits",
     "scheduled": "work on schedule",
@@ -31,7 +32,7 @@ def code_event(ev: dict[str, Any], conn: sqlite3.Connection) -> dict[str, str]:
     """Code one event: who bears it, and why."""
     sign(ev["event_id"], conn)
     ev = {**ev, "pusher_signed": 1}
-    kind = kind_of(ev, owner_of(ev["asset_id"], conn))
+    kind = kind_of(ev, *item_of(ev["asset_id"], conn))
     party = RULES.party[kind]
     reason = WHY[kind]
     if party == "HOLD":
@@ -42,7 +43,7 @@ def code_event(ev: dict[str, Any], conn: sqlite3.Connection) -> dict[str, str]:
     return {"event_id": ev["event_id"], "party": party, "reason": reason}
 
 
-def kind_of(ev: dict[str, Any], owner: str | None) -> str:
+def kind_of(ev: dict[str, Any], owner: str | None, description: str) -> str:
     """The kind of downtime, as rules.json names it."""
     if owner is None:
         return "no_item"
@@ -57,10 +58,10 @@ def kind_of(ev: dict[str, Any], owner: str | None) -> str:
         return "open_cause"
     if remark.instructed:
         return "instructed_beyond_limits" if remark.beyond_limits else "instructed_within_limits"
-    return "rig_failure"
+    return "bop_failure" if description.startswith("BOP") else "rig_failure"
 
 
-def owner_of(asset_id: str | None, conn: sqlite3.Connection) -> str | None:
-    """Who furnishes the item; None where no item is named or the register does not know it."""
-    row = conn.execute("SELECT owner FROM assets WHERE asset_id = ?", (asset_id,)).fetchone()
-    return row[0] if row else None
+def item_of(asset_id: str | None, conn: sqlite3.Connection) -> tuple[str | None, str]:
+    """Who furnishes the item, and what it is; None where no item is named or the register does not know it."""
+    row = conn.execute("SELECT owner, description FROM assets WHERE asset_id = ?", (asset_id,)).fetchone()
+    return (row[0], row[1]) if row else (None, "")
