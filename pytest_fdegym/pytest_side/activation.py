@@ -11,7 +11,9 @@ from pytest_fdegym.pytest_side.header import Header
 from pytest_fdegym.pytest_side.options import LEVELS
 from pytest_fdegym.pytest_side.plan import read_plan
 from pytest_fdegym.pytest_side.reruns import Reruns
+from pytest_fdegym.pytest_side.results_folder import check_results_folder
 from pytest_fdegym.pytest_side.session import SESSION, FdeSession
+from pytest_fdegym.pytest_side.shown import Shorter
 from pytest_fdegym.pytest_side.summary import SummarySection
 
 _MARKER = "fde(scenario, variant, level, sector, run): a run of an agent on a task, collected by pytest-fdegym"
@@ -25,8 +27,12 @@ def activate(config: pytest.Config) -> None:
     plan = read_plan(config)
     try:
         session = FdeSession(plan)
+        _ = session.gateway_model
         if not config.getoption("collectonly"):
             _ = session.sandbox
+            _ = session.router
+            if not (plan.admission or config.getoption("setupplan", default=False) or hasattr(config, "workerinput")):
+                check_results_folder(plan.results)
     except (UsageError, SandboxUnavailable) as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SESSION] = session
@@ -41,4 +47,5 @@ def activate(config: pytest.Config) -> None:
     manager.register(outcomes, "fdegym-outcomes")
     manager.register(Header(session, collecting), "fdegym-header")
     manager.register(Reruns(), "fdegym-reruns")
+    manager.register(Shorter(config), "fdegym-shown")
     manager.register(SummarySection(session), "fdegym-summary")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import inspect
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ import pytest
 from pytest_fdegym.admission.actors import actor
 from pytest_fdegym.agents.command import CommandAgent
 from pytest_fdegym.agents.loading import load
+from pytest_fdegym.agents.options import described, takes_no_engagement
 from pytest_fdegym.agents.python import PythonAgent
-from pytest_fdegym.agents.resolve import BUILT_IN, Agent, Reference, installed_agents, parse, what_there_is
+from pytest_fdegym.agents.resolve import BUILT_IN, Agent, Reference, accepted_forms, installed_agents, parse
 from pytest_fdegym.agents.session import Deliverer
 from pytest_fdegym.errors import AgentNotFound, UsageError, nearest
 from pytest_fdegym.pytest_side.plan import Plan
@@ -37,7 +39,7 @@ class AgentSource:
             self._loaded = load(self.reference, Path(plan.agent_directory), plan.agent_options, self._installed)
         elif self.reference.kind in ("builtin", "command") and plan.agent_options:
             which = "a built-in agent" if self.reference.kind == "builtin" else "a command"
-            raise UsageError(f"--fde-agent-opt {next(iter(plan.agent_options))}: {which} takes no options ({plan.agent}).")
+            raise UsageError(f"--fde-agent-opt {next(iter(plan.agent_options))}: {which} takes no options ({self.reference.name}).")
 
     @property
     def fixture(self) -> str | None:
@@ -47,7 +49,10 @@ class AgentSource:
     def identity(self, parameter_id: str | None) -> AgentIdentity:
         """Who a run is recorded for; a parametrized fixture's agents are told apart by the parameters' id."""
         name = self.reference.name if parameter_id is None else f"{self.reference.name}-{parameter_id}"
-        return AgentIdentity(name=name, version=self._plan.agent_version, options=dict(self._plan.agent_options))
+        options = dict(self._plan.agent_options)
+        if self.reference.kind == "command":
+            options["command"] = self.reference.target  # the name is cut
+        return AgentIdentity(name=name, version=self._plan.agent_version, options=options)
 
     def given(self) -> object:
         """The agent, unless it is a fixture's: a callable, or a Deliverer."""
@@ -66,12 +71,14 @@ class AgentSource:
         )
 
     def not_a_fixture(self) -> str:
-        """What to say beside pytest's own message when there is no such fixture."""
+        """The one sentence for a name that was taken for a fixture's, where there is no such fixture."""
         name = self.reference.target
         if self.reference.text.startswith("fixture:"):
             return f"--fde-agent={self.reference.text}: there is no such fixture."
         hint = nearest(name, (*BUILT_IN, *self._installed))
-        return f"--fde-agent={name} is neither a built-in nor an installed agent nor a fixture.{hint} {what_there_is(self._installed)}"
+        if (Path(self._plan.agent_directory) / f"{name}.py").is_file():
+            hint += f" {name}.py exists here: --fde-agent={name}.py."
+        return f"--fde-agent={name} is neither a built-in nor an installed agent nor a fixture.{hint} {accepted_forms(self._installed)}"
 
 
 def deliverer(given: object, identity: AgentIdentity) -> Deliverer:
@@ -79,36 +86,48 @@ def deliverer(given: object, identity: AgentIdentity) -> Deliverer:
     if callable(getattr(given, "deliver", None)) and isinstance(getattr(given, "identity", None), AgentIdentity):
         made: Any = given
         return made  # type: ignore[no-any-return]  # has what the protocol asks for
+    if given is None:
+        raise AgentNotFound(f"the agent {identity.name} is None: its fixture has to return or yield the agent.")
     if not callable(given):
-        raise AgentNotFound(
-            f"the agent {identity.name} is a {type(given).__name__} ({given!r:.60}); an agent is a callable that takes an Engagement."
-        )
+        raise AgentNotFound(f"the agent {identity.name} is {described(given)}; an agent is a callable that takes an Engagement.")
+    if (refusal := takes_no_engagement(given)) is not None:
+        raise AgentNotFound(f"the agent {identity.name} {refusal}")
     return PythonAgent(identity, _without_verdicts(given))
 
 
-class AgentsVerdict(Exception):
-    """The agent called pytest.skip, pytest.fail or pytest.xfail; a run's outcome is not the agent's to choose."""
+_VERDICTS = {pytest.skip.Exception: "skip", pytest.xfail.Exception: "xfail", pytest.fail.Exception: "fail", pytest.exit.Exception: "exit"}
 
 
 def _without_verdicts(agent: Agent) -> Agent:
     """Turn outcomes that the agent raises into errors of the agent, so that what it left is graded: a skipped test passes every gate."""
 
     def run(engagement: Any) -> Any:
-        with _verdicts_refused():
+        try:
             result = agent(engagement)
-        return finish(result) if inspect.isawaitable(result) else result
-
-    async def finish(result: Awaitable[Any]) -> Any:
-        with _verdicts_refused():
-            return await result
+            return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+        except tuple(_VERDICTS) as outcome:
+            called = next(name for kind, name in _VERDICTS.items() if isinstance(outcome, kind))
+            message = getattr(outcome, "msg", None)
+            error = RuntimeError(f"the agent called pytest.{called}({message!r}): an agent does not decide its outcome")
+            raise error.with_traceback(_agents_frames(outcome.__traceback__)) from None
 
     return run
 
 
-@contextlib.contextmanager
-def _verdicts_refused() -> Iterator[None]:
-    try:
-        yield
-    except (pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception) as outcome:
-        error = AgentsVerdict(f"{type(outcome).__name__}: {outcome}")
-        raise error.with_traceback(outcome.__traceback__) from None
+async def _awaited(result: Awaitable[Any]) -> Any:
+    return await result
+
+
+def _agents_frames(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames that lead to the agent's code, and those of pytest's that it ends in."""
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    rooms = [each.tb_frame.f_globals.get("__name__", "").partition(".")[0] for each in frames]
+    first = next((number for number, room in enumerate(rooms) if room not in ("pytest_fdegym", "asyncio")), len(frames))
+    last = next((number for number in range(len(frames), 0, -1) if rooms[number - 1] != "_pytest"), 0)
+    kept: TracebackType | None = None
+    for each in reversed(frames[first:last]):
+        kept = TracebackType(kept, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return kept

@@ -15,6 +15,7 @@ from pytest_fdegym.pytest_side.properties import properties
 from pytest_fdegym.pytest_side.session import SESSION
 from pytest_fdegym.results.record import Record
 from pytest_fdegym.runner import run
+from pytest_fdegym.text import kept
 
 
 class VoidRun(Exception):
@@ -22,12 +23,14 @@ class VoidRun(Exception):
 
 
 class HookObserver:
-    """Tells an item's events to the hook ``pytest_fdegym_event``."""
+    """Tells an item's events to the hook ``pytest_fdegym_event``, and keeps what a command that is the agent printed."""
 
-    def __init__(self, item: pytest.Item) -> None:
+    def __init__(self, item: CaseItem) -> None:
         self._item = item
 
     def notify(self, event: Event) -> None:
+        if event.kind == "command" and event.data.get("output"):
+            self._item.output = kept(event.data["output"])
         self._item.ihook.pytest_fdegym_event(item=self._item, event=event)
 
 
@@ -42,6 +45,12 @@ def fde_agent(request: pytest.FixtureRequest) -> object:
     if source.reference.may_be_a_fixture_too and _has_fixture(request, source.reference.target):
         raise source.both()
     return source.given()
+
+
+@pytest.fixture
+def fde_agent_options(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What --fde-agent-opt gave, by name: for the fixture that is the agent. One that does not request it takes no options."""
+    return dict(request.config.stash[SESSION].plan.agent_options)
 
 
 def _has_fixture(request: pytest.FixtureRequest, name: str) -> bool:

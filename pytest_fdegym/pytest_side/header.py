@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pytest_fdegym.errors import FdeGymError
+from pytest_fdegym.people.router import Router
+from pytest_fdegym.people.router.decided import DecidedRouter
 from pytest_fdegym.pytest_side.collection import Collecting
 from pytest_fdegym.pytest_side.session import FdeSession
 
 NO_SANDBOX = "WARNING: no sandbox: the agent's commands and the delivered code can do whatever you can do on this machine"
+NOT_COMPARABLE = (
+    "WARNING: {model} answers at the customers' LLM gateways: results of customers that have one cannot be compared with others"
+)
 
 
 class Header:
@@ -33,12 +38,19 @@ class Header:
                 f"seed {seeds}",
                 f"gate {plan.gate.text}",
             ]
-        # Collecting alone needs no sandbox, and so must not fail for want of one.
-        sandbox = plan.sandbox if config.getoption("collectonly") else self._session.sandbox.name
-        where = [f"sandbox {sandbox}", f"router {self._session.router.id}"]
+        # Collecting alone needs neither sandbox nor router, and so must not fail for want of one.
+        alone = config.getoption("collectonly")
+        sandbox = plan.sandbox if alone else self._session.sandbox.name
+        where = [f"sandbox {sandbox}", f"router {plan.router if alone else _shown(self._session.router)}"]
         try:
             folders = ", ".join(map(str, self._collecting.shown_folders)) or "as named"
         except FdeGymError as error:
             folders = str(error)
         lines = [f"fdegym: {', '.join(what)}", f"fdegym: {', '.join(where)}, tasks {folders}"]
+        if (model := self._session.gateway_model) is not None:
+            lines.append(f"fdegym: {NOT_COMPARABLE.format(model=model.id)}")
         return [*lines, f"fdegym: {NO_SANDBOX}"] if sandbox == "none" else lines
+
+
+def _shown(router: Router) -> str:
+    return f"{router.id} ({router.source})" if isinstance(router, DecidedRouter) else router.id

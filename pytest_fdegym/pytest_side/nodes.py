@@ -19,7 +19,7 @@ from pytest_fdegym.runner import Case
 from pytest_fdegym.scenario.loader import Outline, OutlineVariant, Scenario, load, peek
 
 if TYPE_CHECKING:
-    from pytest_fdegym.admission.anchors import Check
+    from pytest_fdegym.admission.verdict import AdmissionCheck
 
 _MEANINGFUL = frozenset({"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast"})
 """Markers that do something; no scenario or sector of that name may set them off."""
@@ -92,6 +92,7 @@ class Variant(pytest.Collector):
             for check in checks_of(self.scenario, self.variant.id):
                 yield AdmissionItem.from_parent(self, name=check.name, check=check)
             return
+        self.config.stash[SESSION].levels_of(f"{self.scenario.id}.{self.variant.id}", self.variant.levels)
         for level in self.variant.levels:
             if level not in plan.levels:
                 continue
@@ -124,6 +125,8 @@ class CaseItem(pytest.Function):
         super().__init__(**kw)
         self.case = case
         self.record: Record | None = None
+        self.output: str | None = None
+        """What a command that is the agent printed last."""
         self._line = line
         self.add_marker(case.level)
         identity = self.config.stash[SESSION].identity(self.parameter_id)
@@ -163,7 +166,7 @@ class CaseItem(pytest.Function):
 class AdmissionItem(pytest.Item):
     """One anchor of one variant, on every seed that was asked for."""
 
-    def __init__(self, *, check: Check, **kw: Any) -> None:
+    def __init__(self, *, check: AdmissionCheck, **kw: Any) -> None:
         super().__init__(**kw)
         self.check = check
         self.verdict: dict[str, Any] | None = None

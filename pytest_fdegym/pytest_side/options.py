@@ -13,7 +13,7 @@ import pytest
 
 LEVELS = ("L0", "L1", "L2", "L3")
 SANDBOXES = ("auto", "bubblewrap", "landlock", "sandbox-exec", "none")
-ROUTERS = ("embedded",)
+ROUTERS = ("embedded", "llm:MODEL", "replay:PATH")
 GATES = ("resolved", "none")
 NO_LIMIT = "none"
 MOST_SEEDS = 1000
@@ -25,13 +25,16 @@ IniType = Literal["string", "paths", "linelist", "bool"]
 def _refuse(name: str, text: str, accepted: str, known: Iterable[str] = ()) -> pytest.UsageError:
     from pytest_fdegym.errors import nearest  # noqa: PLC0415  (difflib is loaded for an error only)
 
-    return pytest.UsageError(f"{name}: {accepted} is expected, found {text!r}.{nearest(text, known)}")
+    known = tuple(known)
+    other_case = next((word for word in known if word.lower() == text.lower()), None)
+    hint = nearest(text, known) if other_case is None else f" Did you mean {other_case!r}?"
+    return pytest.UsageError(f"{name}: {accepted} is expected, found {text!r}.{hint}")
 
 
 def _one_of(name: str, known: tuple[str, ...]) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in known:
-            raise _refuse(name, text, " or ".join(known) if len(known) > 1 else f"{known[0]} (the only one so far)", known)
+            raise _refuse(name, text, " or ".join(known), known)
         return text
 
     return parse
@@ -41,6 +44,21 @@ def parse_agent(text: str) -> str:
     """The value as given; what it means is decided by `pytest_fdegym.agents.resolve`."""
     if not text.strip():
         raise pytest.UsageError("--fde-agent: the name of an agent is expected, found nothing.")
+    return text
+
+
+def parse_router(text: str) -> str:
+    """``embedded``, ``llm:MODEL`` or ``replay:PATH``, unchanged; whether it can be had is decided by `router_named`."""
+    kind, _, rest = text.partition(":")
+    if text == "embedded" or (kind == "replay" and rest.strip()) or (kind == "llm" and re.fullmatch(r"[!-~]{1,200}", rest)):
+        return text
+    raise _refuse("--fde-router", text, f"{', '.join(ROUTERS[:-1])} or {ROUTERS[-1]}", ("embedded",))
+
+
+def parse_gateway_model(text: str) -> str:
+    """The name of a model, unchanged; where it is found is decided by `real_model`."""
+    if not re.fullmatch(r"[!-~]{1,200}", text):
+        raise _refuse("--fde-gateway-model", text, "the name of a model")
     return text
 
 
@@ -130,7 +148,8 @@ OPTIONS = (
     ),
     Option(
         "--fde-agent-opt",
-        "an option for the agent, given to it as a keyword argument (repeatable)",
+        "an option for the agent, given to it as a keyword argument, or to a fixture that is the agent in the dict that it gets from the "
+        "fixture fde_agent_options (repeatable)",
         parse_agent_opt,
         "K=V",
         "append",
@@ -186,10 +205,20 @@ OPTIONS = (
     ),
     Option(
         "--fde-router",
-        "what decides which topics a message asks about: embedded (default)",
-        _one_of("--fde-router", ROUTERS),
-        "NAME",
+        "what decides which topics a message asks about, and what it shows: embedded (default; no model), llm:MODEL (a model behind an "
+        "OpenAI-compatible endpoint: FDEGYM_ROUTER_BASE_URL and FDEGYM_ROUTER_API_KEY, else OPENAI_BASE_URL and OPENAI_API_KEY), or "
+        "replay:PATH (what such a model decided before, from event logs in a results folder or one of its files)",
+        parse_router,
+        "ROUTER",
         default="embedded",
+    ),
+    Option(
+        "--fde-gateway-model",
+        "a real model behind the customers' LLM gateways, for experiments: a model's name at an OpenAI-compatible endpoint "
+        "(FDEGYM_GATEWAY_BASE_URL and FDEGYM_GATEWAY_API_KEY, else OPENAI_BASE_URL and OPENAI_API_KEY). Results of customers that have a "
+        "gateway cannot be compared with others then. Default: the scenarios' own simulated models",
+        parse_gateway_model,
+        "MODEL",
     ),
     Option(
         "--fde-admission", "check the anchors that scenarios must meet, instead of grading an agent", action="store_true", ini_type="bool"

@@ -18,7 +18,7 @@ _VOID = "An infrastructure fault spoiled the run. It says nothing about the agen
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if isinstance(item, CaseItem):
-        item.record = None  # of the time before, when a plugin runs an item again
+        item.record = item.output = None  # of the time before, when a plugin runs an item again
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,8 +34,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             report.longrepr = f"VOID: {error}\n\n{_VOID}"
         elif isinstance(error, FdeGymError):
             report.longrepr = str(error)
-        elif isinstance(error, pytest.FixtureLookupError) and isinstance(item, CaseItem):
-            report.longrepr = _missing_fixture(item, error, report.longrepr)
+        elif isinstance(error, pytest.FixtureLookupError) and (sentence := _no_such_agent(item, error)) is not None:
+            report.longrepr = data["no_agent"] = sentence
+            item.session.shouldfail = "there is no such agent"  # and the next item would say the same
+    if isinstance(item, CaseItem) and item.output and (report.failed or call.when == "call"):
+        _show_output(item, item.output, report)
     # Builtins only: pytest-xdist sends reports from its workers.
     report.fde = data  # type: ignore[attr-defined]  # reports take further attributes
     return report
@@ -57,14 +60,16 @@ def _data(item: CaseItem | AdmissionItem) -> dict[str, Any]:
     }
 
 
-def _missing_fixture(item: CaseItem, error: pytest.FixtureLookupError, longrepr: object) -> Any:
+def _no_such_agent(item: pytest.Item, error: pytest.FixtureLookupError) -> str | None:
     source = item.config.stash[SESSION].agent
-    if source is None or error.argname != source.fixture:
-        return longrepr
-    # pytest's own words are kept, they list the fixtures there are; the function of ours that they begin with is not.
-    lines = str(longrepr).splitlines()
-    first = next((number for number, line in enumerate(lines) if line.startswith("E ")), 0)
-    return "\n".join([source.not_a_fixture(), *lines[first:]])
+    return None if source is None or error.argname != source.fixture else source.not_a_fixture()
+
+
+def _show_output(item: CaseItem, output: str, report: pytest.TestReport) -> None:
+    """What the agent's command printed, unless the card tells it: that of a command that failed is its error."""
+    told = item.record.agent_error if item.record is not None else None
+    if told is None or output.rstrip() not in told:
+        report.sections.append(("Captured agent output", output))
 
 
 def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:

@@ -34,6 +34,9 @@ class Plan:
     limits: Limits
     sandbox: str
     router: str
+    router_directory: Path
+    """What a relative path in `router` starts from."""
+    gateway_model: str | None
 
 
 def read_plan(config: pytest.Config) -> Plan:
@@ -62,11 +65,18 @@ def read_plan(config: pytest.Config) -> Plan:
         runs=options.value(config, "fde_runs"),
         seeds=seeds,
         gate=Gate(options.value(config, "fde_gate")),
-        results=_base(config, "fde_results") / (options.value(config, "fde_results") or config.rootpath / ".fdegym" / "results"),
+        results=_results(config),
         limits=_limits(config),
         sandbox=options.value(config, "fde_sandbox"),
         router=options.value(config, "fde_router"),
+        router_directory=_base(config, "fde_router"),
+        gateway_model=options.value(config, "fde_gateway_model"),
     )
+
+
+def _results(config: pytest.Config) -> Path:
+    folder = _base(config, "fde_results") / (options.value(config, "fde_results") or config.rootpath / ".fdegym" / "results")
+    return folder.resolve() if ".." in folder.parts else folder
 
 
 def _base(config: pytest.Config, name: str) -> Path:

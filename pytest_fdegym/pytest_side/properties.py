@@ -36,6 +36,7 @@ def properties(record: Record) -> dict[str, Scalar]:
         "end_reason": record.end_reason,
         "isolation": record.isolation,
         "router": record.router,
+        "gateway": record.gateway,
         "digest": record.digest,
     }
     return {f"fde.{name}": "" if value is None else value for name, value in values.items()}

@@ -8,8 +8,12 @@ from pathlib import Path
 from pytest_fdegym.pytest_side.gate import Gate
 from pytest_fdegym.results.record import EndReason, Record
 from pytest_fdegym.results.store import Store
+from pytest_fdegym.runner import NOT_STORED
 from pytest_fdegym.scenario.model import Kpi
 
+LONGEST_CRASH = 120
+"""Characters of an agent's exception in a card's first line."""
+_TRACEBACK = "Traceback (most recent call last):"
 _ENDINGS: dict[EndReason, str] = {
     "handover": "the agent handed over",
     "agent_error": "the agent raised an exception; what it left was graded",
@@ -43,7 +47,7 @@ def score_card(record: Record, kpi: Kpi, gate: Gate, store: Store | None) -> str
     if gate.text == "resolved":
         asked += " without incident"
     lines = [
-        f"score {signed(scores.score)}, asked for {asked}",
+        f"{_crash(record)}score {signed(scores.score)}, asked for {asked} ({record.task} at {record.level})",
         f"{record.task} at {record.level}, run {record.run}, seed {record.seed}, agent {record.agent.name}",
         "",
         _line(kpi.name, ""),
@@ -67,15 +71,28 @@ def score_card(record: Record, kpi: Kpi, gate: Gate, store: Store | None) -> str
         _line("key facts", f"{record.key_facts_obtained} of {len(engaged.key_facts)} obtained"),
         _line("end", _ENDINGS[record.end_reason] if record.end_reason else "unknown"),
     ]
-    if record.notes:
+    if notes := [note for note in record.notes if not note.startswith(NOT_STORED)]:
         lines += ["", "the delivery in production"]
-        lines += [line for note in record.notes for line in textwrap.wrap(note, 100, initial_indent="  - ", subsequent_indent="    ")]
+        lines += [line for note in notes for line in textwrap.wrap(note, 100, initial_indent="  - ", subsequent_indent="    ")]
     if record.agent_error:
         lines += ["", "the agent's error", textwrap.indent(record.agent_error, "  ")]
-    if store is not None:
+    if unstored := [note for note in record.notes if note.startswith(NOT_STORED)]:
+        lines += ["", *unstored]
+    elif store is not None:
         paths = store.paths(record)
         lines += ["", _line("record", _shown(paths.record)), _line("events", _shown(paths.events)), _line("patch", _shown(paths.patch))]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _crash(record: Record) -> str:
+    """What stopped the agent, in a line: of a traceback the exception, else the first line."""
+    if record.agent_error is None or record.end_reason not in ("agent_error", "agent_exit"):
+        return ""
+    lines = record.agent_error.strip().splitlines() or [""]
+    start = max((number for number, line in enumerate(lines) if line == _TRACEBACK), default=None)
+    if start is not None:
+        lines = [line for line in lines[start + 1 :] if line[:1] not in (" ", "")] or lines[-1:]
+    return f"{textwrap.shorten(lines[0], LONGEST_CRASH, placeholder='...')}; "
 
 
 def _uplift(record: Record) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
 
-from pytest_fdegym.pytest_side.header import NO_SANDBOX
+from pytest_fdegym.pytest_side.header import NO_SANDBOX, NOT_COMPARABLE
 from pytest_fdegym.pytest_side.nodes import AdmissionItem, CaseItem
 from pytest_fdegym.pytest_side.session import FdeSession
-from pytest_fdegym.pytest_side.tables import admission_lines, result_lines
+from pytest_fdegym.pytest_side.tables import admission_lines, not_run_lines, result_lines
 from pytest_fdegym.pytest_side.targets import SCENARIO_FILE
 from pytest_fdegym.results.record import Record
+
+FROM_WORKER = "fdegym"
+"""Key of workeroutput: what the controller does not find in reports."""
 
 
 class SummarySection:
@@ -20,9 +24,20 @@ class SummarySection:
 
     def __init__(self, session: FdeSession) -> None:
         self._session = session
+        self._ran = False
         self._planned: list[str] = []
         self._records: dict[str, Record] = {}
         self._verdicts: dict[str, dict[str, Any]] = {}
+        self._skipped: dict[str, str] = {}
+        self._no_agent = False
+        self._nothing = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        # Not for --fixtures, --collect-only or --setup-plan, which plan runs and have none.
+        option = session.config.getoption
+        self._ran = not (option("collectonly") or option("setupplan", default=False))
+        return (yield)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._planned = [item.nodeid for item in session.items if isinstance(item, CaseItem | AdmissionItem)]
@@ -38,20 +53,68 @@ class SummarySection:
         # By node id: the last one counts when a plugin runs an item again.
         if data.get("record") is not None:
             self._records[report.nodeid] = Record.model_validate(data["record"])
+        self._no_agent = self._no_agent or "no_agent" in data
+        self._skipped.pop(report.nodeid, None)
+        if report.skipped:
+            self._skipped[report.nodeid] = _reason(report)
         if "check" in data and (report.when == "call" or report.failed):
             self._verdicts[report.nodeid] = data
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A session in which everything was skipped must not pass for one in which the agent did well."""
+        workeroutput: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if workeroutput is not None:
+            workeroutput[FROM_WORKER] = {"not_run": self._session.not_run, "refused": self._session.refused}
+            return
+        if self._session.refused is not None:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        graded = bool(self._verdicts) or any(record.status == "graded" for record in self._records.values())
+        if not self._ran or not self._planned or graded:
+            return
+        if self._no_agent:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif exitstatus == pytest.ExitCode.OK:
+            self._nothing = True
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        told: dict[str, Any] = getattr(node, "workeroutput", {}).get(FROM_WORKER, {})
+        self._session.not_run.update(told.get("not_run", {}))
+        self._session.refused = self._session.refused or told.get("refused")
+
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
+        # Otherwise the summary says it.
+        return [] if items else [f"fdegym: {text}" for text in self._session.not_run.values()]
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if not self._records and not self._verdicts:
+        if self._session.refused is not None:
+            terminalreporter.write_line(f"ERROR: {self._session.refused}", red=True)
+        if not self._ran or not self._planned:
             return
         terminalreporter.section("fdegym")
-        if self._verdicts:
+        if self._session.plan.admission:
             # In the order of collection, whichever worker was first.
             verdicts = [self._verdicts[nodeid] for nodeid in self._planned if nodeid in self._verdicts]
             lines = admission_lines(verdicts, len(self._planned))
         else:
-            lines = [*result_lines(list(self._records.values()), len(self._planned)), f"results: {self._session.plan.results}"]
+            lines = result_lines(list(self._records.values()), len(self._planned))
+            lines += not_run_lines(self._session.not_run, self._planned)
+            lines += [f"results: {self._session.plan.results}"] if self._records else []
         for line in lines:
             terminalreporter.write_line(line)
+        if self._nothing:
+            reasons = "; ".join(f"{count} skipped ({reason})" for reason, count in Counter(self._skipped.values()).items())
+            terminalreporter.write_line(f"nothing was graded: {reasons or 'no run took place'}. The session fails.", red=True)
+        if (model := self._session.gateway_model) is not None:
+            terminalreporter.write_line(NOT_COMPARABLE.format(model=model.id), yellow=True)
         if self._session.sandbox.name == "none":
             terminalreporter.write_line(NO_SANDBOX, yellow=True)
+
+
+def _reason(report: pytest.TestReport) -> str:
+    expected: str | None = getattr(report, "wasxfail", None)
+    if expected is not None:
+        return f"xfail: {expected.removeprefix('reason: ')}"
+    return str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr).removeprefix("Skipped: ")

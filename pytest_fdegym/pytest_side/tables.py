@@ -8,8 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from pytest_fdegym.pytest_side.score_card import signed
-from pytest_fdegym.results.record import Record
-from pytest_fdegym.results.statistics import Interval, floored_score, summarise
+from pytest_fdegym.results.record import AgentIdentity, Record
+from pytest_fdegym.results.statistics import Interval, Summary, floored_score, summarise
+from pytest_fdegym.runner import NOT_STORED
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
@@ -29,12 +30,45 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) ->
 
 def result_lines(records: Sequence[Record], planned: int) -> list[str]:
     """The table by task and level, then the averages. S is floored as averages demand: max(U_adj, -1) - C."""
-    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.task, record.level].append(record)
-    rows = [_row(task, level, groups[task, level]) for task, level in sorted(groups, key=_in_order)]
-    header = ("task", "level", "runs", "S", "U", "C", "resolved", "incidents", "end")
-    return [*table(header, rows, left=2), "", *_averages(records, planned)]
+    agents = _by_agent(records)
+    several = len(agents) > 1
+    rows = []
+    for agent, its in agents.items():
+        groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for record in its:
+            groups[record.task, record.level].append(record)
+        rows += [(*((agent,) if several else ()), *_row(task, level, groups[task, level])) for task, level in sorted(groups, key=_in_order)]
+    header = (*(("agent",) if several else ()), "task", "level", "runs", "S", "U", "C", "resolved", "incidents", "end")
+    lines = [*table(header, rows, left=3 if several else 2), ""] if rows else []
+    if not several:
+        return [*lines, *_averages(summarise(records, planned), "planned"), *_not_stored(records)]
+    for agent, its in agents.items():
+        lines += [f"agent {agent}", *_averages(summarise(its), "runs"), ""]
+    graded = summarise(records).graded
+    return [*lines, f"all agents: graded {graded} of {planned} planned", *_not_stored(records)]
+
+
+def _by_agent(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The records of each agent, by a name that tells it from the others: with version and options where the name does not."""
+    identities: dict[str, list[Record]] = defaultdict(list)
+    for record in sorted(records, key=lambda each: each.agent.name):
+        identities[record.agent.model_dump_json()].append(record)
+    names = Counter(its[0].agent.name for its in identities.values())
+    return {(its[0].agent.name if names[its[0].agent.name] == 1 else _in_full(its[0].agent)): its for its in identities.values()}
+
+
+def _in_full(agent: AgentIdentity) -> str:
+    return " ".join([agent.name, *([agent.version] if agent.version else []), *(f"{key}={value}" for key, value in agent.options.items())])
+
+
+def _not_stored(records: Sequence[Record]) -> list[str]:
+    notes = Counter(note for record in records for note in record.notes if note.startswith(NOT_STORED))
+    return [note if count == 1 else f"{note}, {count} times" for note, count in notes.items()]
+
+
+def not_run_lines(not_run: Mapping[str, str], planned: Sequence[str]) -> list[str]:
+    """What is said of tasks that lack a level, as far as their scenarios were planned otherwise (node ids name their folders)."""
+    return [text for task, text in not_run.items() if any(f"/{task.partition('.')[0]}/" in f"/{nodeid}" for nodeid in planned)]
 
 
 def _in_order(group: tuple[str, str]) -> tuple[str, int, str]:
@@ -61,8 +95,7 @@ def _row(task: str, level: str, records: Sequence[Record]) -> tuple[str, ...]:
     )
 
 
-def _averages(records: Sequence[Record], planned: int) -> list[str]:
-    summary = summarise(records, planned)
+def _averages(summary: Summary, of: str) -> list[str]:
     lines = []
     if summary.mean_score is not None and summary.mean_uplift is not None and summary.mean_contact_cost is not None:
         lines.append(
@@ -77,7 +110,7 @@ def _averages(records: Sequence[Record], planned: int) -> list[str]:
         )
     lines.append(
         f"resolved {summary.resolved}/{summary.graded}, with incidents {summary.incidents}, void {summary.void}, "
-        f"graded {summary.graded} of {summary.planned} planned"
+        f"graded {summary.graded} of {summary.planned} {of}"
     )
     return lines
 
@@ -93,7 +126,18 @@ def admission_lines(verdicts: Sequence[Mapping[str, Any]], planned: int) -> list
     rows = [_admission_row(verdict) for verdict in verdicts]
     held = sum(bool(verdict["verdict"] and verdict["verdict"]["passed"]) for verdict in verdicts)
     header = ("scenario", "variant", "check", "seeds", "KPI", "U_adj min", "max", "S min", "worth", "")
-    return [*table(header, rows, left=3), "", f"{held} of {planned} anchors hold"]
+    return [*([*table(header, rows, left=3), ""] if rows else []), *_all_said(verdicts), f"{held} of {planned} anchors hold"]
+
+
+def _all_said(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The warnings of every check in full, since a row holds the first one only; problems are shown where the item failed."""
+    lines = [
+        f"warning: {each['scenario']}.{each['variant']} {each['check']}: {text}"
+        for each in verdicts
+        if each["verdict"]
+        for text in each["verdict"]["warnings"]
+    ]
+    return [*lines, ""] if lines else []
 
 
 def _admission_row(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -104,13 +148,14 @@ def _admission_row(data: Mapping[str, Any]) -> tuple[str, ...]:
     found = verdict["measurements"]
     adjusted = [each["uplift_adjusted"] for each in found]
     said = verdict["problems"] or verdict["warnings"]
+    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
     return (
         *place,
-        str(len({each["seed"] for each in found})),
+        str(len({each["seed"] for each in found})) if found else "-",
         f"{fmean(each['kpi'] for each in found):.4g}" if found else "-",
         signed(min(adjusted)) if found else "-",
         signed(max(adjusted)) if found else "-",
         signed(min(each["score"] for each in found)) if found else "-",
         "-" if verdict["worth"] is None else signed(verdict["worth"]),
-        f"{'FAILED' if not verdict['passed'] else 'warning'}: {said[0]}" if said else "ok",
+        f"{'FAILED' if not verdict['passed'] else 'warning'}: {said[0]}{more}" if said else "ok",
     )

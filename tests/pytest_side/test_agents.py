@@ -32,6 +32,31 @@ def test_command(project: pytest.Pytester) -> None:
     )
 
 
+def test_a_long_command_is_short_where_it_is_shown_and_whole_in_the_record(project: pytest.Pytester) -> None:
+    script = f"echo {'a' * 3000} {'b' * 3000}\necho last"
+    result = project.runpytest(f"--fde-agent=cmd:{script}", *V1)
+    name = f"cmd:echo {'a' * 55}..."
+    lines = result.outlines
+    assert f"fdegym: agent {name} (command), levels L3, seed 1, gate resolved" in lines
+    assert f"tiny_post.v1 at L3, run 1, seed 1, agent {name}" in lines
+    (path,) = (project.path / ".fdegym/results").rglob("*.json")
+    assert json.loads(path.read_text())["agent"] == {"name": name, "version": None, "options": {"command": script}}
+    printed = lines.index(next(line for line in lines if line.strip("-") == " Captured agent output "))
+    assert lines[printed + 1 : printed + 3] == [f"{'a' * 993} {'b' * 3000}", "last"], "the last 4,000 characters"
+
+
+def test_commands_that_begin_alike_are_kept_apart(project: pytest.Pytester) -> None:
+    for end in ("one", "two"):
+        project.runpytest(f"--fde-agent=cmd:true # {'the same beginning ' * 5}{end}", *V1)
+    assert len(list((project.path / ".fdegym/results").glob("cmd-true-*/*.json"))) == 2
+
+
+def test_what_a_failed_command_printed_is_shown_once(project: pytest.Pytester) -> None:
+    result = project.runpytest("--fde-agent=cmd:echo no idea; exit 7", *V1)
+    assert result.outlines.count("  no idea") == 1
+    result.stdout.no_fnmatch_line("*Captured agent output*")
+
+
 def test_the_expert_resolves(project: pytest.Pytester) -> None:
     project.runpytest("--fde-agent=expert", *V1).assert_outcomes(passed=1, deselected=1)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.pytest_side.support import collected
+from tests.pytest_side.support import collected, usage_error
 from tests.support.tiny_scenario import edit, write_tiny_scenario
 
 V1 = ("-k", "v1")
@@ -137,26 +138,49 @@ def test_a_session_fixture_of_the_invocation_directory_is_made_once(
 # --- names ---
 
 
-def test_missing_fixture(project: pytest.Pytester) -> None:
+FORMS = (
+    "Built in: do-nothing, literal, reference, expert. Installed: none. A name of these is accepted, or solution:NAME, "
+    "package.module:callable, path/to/agent.py[:callable], 'cmd:SHELL COMMAND', or a fixture's name."
+)
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("mayagent", f"--fde-agent=mayagent is neither a built-in nor an installed agent nor a fixture. {FORMS}"),
+        (
+            "referense",
+            f"--fde-agent=referense is neither a built-in nor an installed agent nor a fixture. Did you mean 'reference'? {FORMS}",
+        ),
+        (
+            "mine",
+            "--fde-agent=mine is neither a built-in nor an installed agent nor a fixture. mine.py exists here: --fde-agent=mine.py. "
+            f"{FORMS}",
+        ),
+        ("fixture:mayagent", "--fde-agent=fixture:mayagent: there is no such fixture."),
+    ],
+)
+def test_missing_fixture(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, agent: str, message: str) -> None:
+    monkeypatch.setattr("pytest_fdegym.pytest_side.agent_source.installed_agents", dict)
     project.makeconftest("import pytest\n@pytest.fixture\ndef myagent(): ...")
-    result = project.runpytest("--fde-agent=mayagent", *V1)
-    result.assert_outcomes(errors=1, deselected=1)
-    result.stdout.fnmatch_lines(
-        [
-            "--fde-agent=mayagent is neither a built-in nor an installed agent nor a fixture. "
-            "Built in: do-nothing, literal, reference, expert. Installed: *.",
-            "E       fixture 'mayagent' not found",
-            ">       available fixtures: *myagent*",
-        ]
-    )
-    assert "def fde_item" not in result.stdout.str()
+    project.makepyfile(mine="def agent(engagement): ...")
+    result = project.runpytest(f"--fde-agent={agent}", "--fde-runs=2")
+    result.assert_outcomes(errors=1)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    lines = result.outlines
+    start = next(number for number, line in enumerate(lines) if "ERROR at setup" in line)
+    assert lines[start + 1 : start + 4] == [
+        message,
+        next(line for line in lines if line.strip("=") == " fdegym "),
+        "resolved 0/0, with incidents 0, void 0, graded 0 of 4 planned",
+    ]
+    assert any(line.strip("!") == " there is no such agent " for line in lines)
 
 
-def test_name_that_is_close_to_a_built_in(project: pytest.Pytester) -> None:
-    result = project.runpytest("--fde-agent=referense", *V1)
-    result.stdout.fnmatch_lines(
-        ["--fde-agent=referense is neither a built-in nor an installed agent nor a fixture. Did you mean 'reference'? Built in: *"]
-    )
+def test_missing_fixture_with_workers(project: pytest.Pytester) -> None:
+    result = project.runpytest_subprocess("--fde-agent=fixture:mayagent", "-n1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.outlines.count("--fde-agent=fixture:mayagent: there is no such fixture.") == 1
 
 
 def test_a_fixture_missing_in_the_agents_fixture_is_pytests_to_tell(project: pytest.Pytester) -> None:
@@ -187,12 +211,30 @@ def test_the_fixture_of_a_built_ins_name_said_explicitly(project: pytest.Pyteste
     project.runpytest("--fde-agent=fixture:literal", "-s", *V1).stdout.fnmatch_lines(["*MINE"])
 
 
-def test_a_fixture_that_gives_no_agent(project: pytest.Pytester) -> None:
-    project.makeconftest("import pytest\n@pytest.fixture\ndef myagent(): return 'gpt'")
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 'gpt'", "the agent myagent is a str ('gpt'); an agent is a callable that takes an Engagement."),
+        ("return 3", "the agent myagent is an int (3); an agent is a callable that takes an Engagement."),
+        ("lambda engagement: None", "the agent myagent is None: its fixture has to return or yield the agent."),
+        (
+            "return lambda: None",
+            "the agent myagent does not take an Engagement: it would be called with that alone, and its parameters are ().",
+        ),
+        (
+            "return lambda engagement, size: None",
+            "the agent myagent does not take an Engagement: it would be called with that alone, and its parameters are (engagement, size).",
+        ),
+    ],
+)
+def test_a_fixture_that_gives_no_agent(project: pytest.Pytester, body: str, message: str) -> None:
+    project.makeconftest(f"import pytest\n@pytest.fixture\ndef myagent(): {body}")
     result = project.runpytest("--fde-agent=myagent", *V1)
     result.assert_outcomes(errors=1, deselected=1)
-    result.stdout.fnmatch_lines(["the agent myagent is a str ('gpt'); an agent is a callable that takes an Engagement."])
-    assert "Traceback" not in result.stdout.str()
+    lines = result.outlines
+    assert lines[next(number for number, line in enumerate(lines) if "ERROR at setup" in line) + 1] == message
+    assert lines[lines.index(message) + 1].strip("=") == " fdegym "
+    assert not list((project.path / ".fdegym").rglob("*.json")), "nothing was run"
 
 
 def test_a_fixture_that_fails_shows_the_users_code_only(project: pytest.Pytester) -> None:
@@ -211,12 +253,33 @@ def test_the_plan_shows_the_agents_fixture(project: pytest.Pytester) -> None:
     assert not (project.path / ".fdegym").exists()
 
 
-def test_options_are_for_the_fixture_to_read(project: pytest.Pytester) -> None:
+# --- options ---
+
+UNREAD = "--fde-agent-opt: the fixture myagent does not use them; let it request the fixture fde_agent_options."
+
+
+def test_options_are_a_fixture(project: pytest.Pytester) -> None:
     project.makeconftest(
-        "import pytest\n@pytest.fixture\ndef myagent(request):\n"
-        "    size = request.config.getoption('fde_agent_opt')\n    return lambda e: print('SIZE', size)"
+        "import pytest\n@pytest.fixture\ndef model(fde_agent_options): return fde_agent_options.get('model', 'small')\n"
+        "@pytest.fixture\ndef myagent(model): return lambda e: print('MODEL', model)"
     )
-    project.runpytest("--fde-agent=myagent", "--fde-agent-opt=size=3", "-s", *V1).stdout.fnmatch_lines(["*SIZE ?'size=3'?"])
+    project.runpytest("--fde-agent=myagent", "--fde-agent-opt=model=big", "-s", *V1).stdout.fnmatch_lines(["*MODEL big"])
+    record = json.loads((project.path / ".fdegym/results/myagent/tiny_post.v1.L3.run1.json").read_text())
+    assert record["agent"]["options"] == {"model": "big"}
+    project.runpytest("--fde-agent=myagent", "-s", *V1).stdout.fnmatch_lines(["*MODEL small"])
+
+
+@pytest.mark.parametrize("more", [[], ["--collect-only"]])
+def test_options_that_the_fixture_does_not_request(project: pytest.Pytester, more: list[str]) -> None:
+    project.makeconftest("import pytest\n@pytest.fixture\ndef myagent(): return lambda e: None")
+    assert usage_error(project.runpytest("--fde-agent=myagent", "--fde-agent-opt=model=big", *more)) == UNREAD
+
+
+def test_options_that_the_fixture_does_not_request_with_workers(project: pytest.Pytester) -> None:
+    project.makeconftest("import pytest\n@pytest.fixture\ndef myagent(): return lambda e: None")
+    result = project.runpytest_subprocess("--fde-agent=myagent", "--fde-agent-opt=model=big", "-n2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.outlines.count(f"ERROR: {UNREAD}") == 1
 
 
 def test_collection_knows_the_parameters(project: pytest.Pytester) -> None:

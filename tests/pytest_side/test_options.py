@@ -32,7 +32,7 @@ def test_a_list_of_seeds_is_what_it_says(seeds: list[int]) -> None:
     [
         ("--fde-levels=L7", "--fde-levels: all, or a list of L0, L1, L2, L3 with commas is expected, found 'L7'."),
         ("--fde-levels=", "--fde-levels: all, or a list of L0, L1, L2, L3 with commas is expected, found ''."),
-        ("--fde-levels=l3", "--fde-levels: all, or a list of L0, L1, L2, L3 with commas is expected, found 'l3'."),
+        ("--fde-levels=l3", "--fde-levels: all, or a list of L0, L1, L2, L3 with commas is expected, found 'l3'. Did you mean 'L3'?"),
         ("--fde-runs=0", "--fde-runs: a whole number from 1 is expected, found '0'."),
         ("--fde-runs=1.5", "--fde-runs: a whole number from 1 is expected, found '1.5'."),
         ("--fde-seed=-1", "--fde-seed: a whole number (with --fde-admission also a list or a range such as 1-20) is expected, found '-1'."),
@@ -58,7 +58,15 @@ def test_a_list_of_seeds_is_what_it_says(seeds: list[int]) -> None:
             "--fde-sandbox: auto or bubblewrap or landlock or sandbox-exec or none is expected, found 'bubblwrap'. "
             "Did you mean 'bubblewrap'?",
         ),
-        ("--fde-router=llm", "--fde-router: embedded (the only one so far) is expected, found 'llm'."),
+        ("--fde-router=llm", "--fde-router: embedded, llm:MODEL or replay:PATH is expected, found 'llm'."),
+        ("--fde-router=llm:a b", "--fde-router: embedded, llm:MODEL or replay:PATH is expected, found 'llm:a b'."),
+        ("--fde-router=replay:", "--fde-router: embedded, llm:MODEL or replay:PATH is expected, found 'replay:'."),
+        (
+            "--fde-router=embeded",
+            "--fde-router: embedded, llm:MODEL or replay:PATH is expected, found 'embeded'. Did you mean 'embedded'?",
+        ),
+        ("--fde-gateway-model=", "--fde-gateway-model: the name of a model is expected, found ''."),
+        ("--fde-gateway-model=large 9", "--fde-gateway-model: the name of a model is expected, found 'large 9'."),
         ("--fde-agent-opt=model", "--fde-agent-opt: K=V with a name K is expected, found 'model'."),
         ("--fde-agent-opt=1x=2", "--fde-agent-opt: K=V with a name K is expected, found '1x=2'."),
         ("--fde-agent=", "--fde-agent: the name of an agent is expected, found nothing."),
@@ -94,7 +102,8 @@ def test_refused_together(pytester: pytest.Pytester, options: list[str], message
     assert usage_error(pytester.runpytest(*options)) == message.format(path=pytester.path)
 
 
-def test_every_option_has_an_ini_twin(project: pytest.Pytester) -> None:
+def test_every_option_has_an_ini_twin(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FDEGYM_GATEWAY_BASE_URL", "http://127.0.0.1:9/v1")
     (project.path / "mine.py").write_text("def agent(engagement, size): ...\n")
     project.makeini(
         """
@@ -114,6 +123,7 @@ def test_every_option_has_an_ini_twin(project: pytest.Pytester) -> None:
         fde_max_usd = none
         fde_sandbox = auto
         fde_router = embedded
+        fde_gateway_model = large-9
         fde_admission = false
         """
     )

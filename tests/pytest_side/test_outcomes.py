@@ -42,7 +42,7 @@ def test_the_card_of_a_failed_run(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(
         [
             "*_ tiny_post / v1 / L3 _*",
-            "score -0.270, asked for 0.8 without incident",
+            "RuntimeError: lost; score -0.270, asked for 0.8 without incident (tiny_post.v1 at L3)",
             "tiny_post.v1 at L3, run 1, seed 1, agent mine.py",
             "",
             "orders sent the right way",
@@ -106,14 +106,38 @@ def test_an_agent_cannot_choose_its_outcome(project: pytest.Pytester, verdict: s
     project.makepyfile(mine=f"import pytest\n{kind} agent(engagement):\n    pytest.{verdict}('too hard')\n")
     result = project.runpytest("--fde-agent=mine.py", *V1)
     result.assert_outcomes(failed=1, deselected=1)
-    result.stdout.fnmatch_lines(
-        [
-            "score 0.000, asked for 0.8 without incident",
-            "end              the agent raised an exception; what it left was graded",
-            f'*File "{project.path}/mine.py", line 3, in agent',
-            "*AgentsVerdict: *: too hard",
-        ]
-    )
+    said = f"RuntimeError: the agent called pytest.{verdict}('too hard'): an agent does not decide its outcome"
+    result.stdout.fnmatch_lines([f"{said}; score 0.000, asked for 0.8 without incident (tiny_post.v1 at L3)"])
+    lines = result.outlines
+    trace = lines[lines.index("the agent's error") :]
+    shown = [line for line in trace[: trace.index("")] if "^" not in line]
+    assert shown == [
+        "the agent's error",
+        "  Traceback (most recent call last):",
+        f'    File "{project.path}/mine.py", line 3, in agent',
+        f"      pytest.{verdict}('too hard')",
+        f"  {said}",
+    ]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
+def test_the_reason_in_a_line(project: pytest.Pytester, workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")  # where pytest does not cut it
+    project.makepyfile(mine="def agent(engagement): raise RuntimeError('out of ideas')")
+    result = project.runpytest_subprocess("--fde-agent=mine.py", "--tb=line", *V1, *workers)
+    reason = "RuntimeError: out of ideas; score 0.000, asked for 0.8 without incident (tiny_post.v1 at L3)"
+    lines = result.outlines
+    assert [line for line in lines if "out of ideas" in line] == [
+        reason,
+        f"FAILED tasks/tiny_post/scenario.yaml::v1::L3 - {reason}",
+    ]
+
+
+def test_the_reason_of_an_error_in_a_line(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    project.makepyfile(mine="from pytest_fdegym.errors import InfrastructureFault\ndef agent(e): raise InfrastructureFault('full')")
+    result = project.runpytest_subprocess("--fde-agent=mine.py", "--tb=line", "-rA", *V1)
+    assert [line for line in result.outlines if "VOID" in line] == ["VOID: full", "VOID tasks/tiny_post/scenario.yaml::v1::L3 - VOID: full"]
 
 
 def test_world_py_that_raises(project: pytest.Pytester) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 from pytest_fdegym.pytest_side.gate import Gate
 from pytest_fdegym.pytest_side.score_card import number, score_card, signed
-from pytest_fdegym.results.record import Engaged
+from pytest_fdegym.results.record import EndReason, Engaged
 from pytest_fdegym.results.store import Store
 from pytest_fdegym.scenario.model import Kpi
 from tests.support.records import graded
@@ -28,7 +30,7 @@ def test_whole() -> None:
         end_reason="agent_error",
     )
     assert score_card(record, KPI, Gate("resolved"), Store(Path("/results"))) == dedent("""\
-        score -0.050, asked for 0.8 without incident
+        RuntimeError: lost; score -0.050, asked for 0.8 without incident (oil_npt.v1 at L3)
         oil_npt.v1 at L3, run 1, seed 1, agent myagent
 
         undisputed NPT claims
@@ -61,7 +63,47 @@ def test_missed_facts_are_not_named() -> None:
     record = graded(uplift=0.5, engaged=Engaged(key_facts=("F_ALLOW",)))
     card = score_card(record, KPI, Gate("min-score:0.6"), None)
     assert "F_ALLOW" not in card
-    assert card.splitlines()[0] == "score 0.500, asked for 0.6"
+    assert card.splitlines()[0] == "score 0.500, asked for 0.6 (oil_npt.v1 at L3)"
+
+
+def first_line(error: str, reason: EndReason = "agent_error") -> str:
+    card = score_card(graded(uplift=0.5, agent_error=error, end_reason=reason), KPI, Gate("none"), None)
+    return card.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ('Traceback (most recent call last):\n  File "a.py", line 1, in b\n    c()\nValueError: one\ntwo', "ValueError: one; "),
+        (
+            "Traceback (most recent call last):\n  File ...\nKeyError: 1\n\nDuring handling of the above exception, another exception "
+            "occurred:\n\nTraceback (most recent call last):\n  File ...\nlib.errors.Lost: 2",
+            "lib.errors.Lost: 2; ",
+        ),
+        ("the engagement ended while the agent was at work", "the engagement ended while the agent was at work; "),
+        (
+            "Traceback (most recent call last):\n  File ...\nValueError: " + "many words " * 30,
+            "ValueError: " + "many words " * 9 + "many...",
+        ),
+        ("", "; "),
+    ],
+)
+def test_what_stopped_the_agent_comes_first(error: str, said: str) -> None:
+    line = first_line(error)
+    assert line.startswith(said)
+    assert line.endswith("; score 0.500, asked for none (oil_npt.v1 at L3)")
+
+
+def test_a_failed_command_comes_first_but_no_limit_does() -> None:
+    error = "the agent's command ended with exit code 7\nno idea"
+    assert first_line(error, "agent_exit") == ("the agent's command ended with exit code 7; score 0.500, asked for none (oil_npt.v1 at L3)")
+    assert first_line("half a line", "limit_minutes") == "score 0.500, asked for none (oil_npt.v1 at L3)"
+
+
+def test_a_record_that_was_not_stored_has_no_paths() -> None:
+    note = "the record could not be stored: No space left on device (/results)"
+    card = score_card(graded(uplift=0.5, notes=("ship failed on 3 calls.", note)), KPI, Gate("none"), Store(Path("/results")))
+    assert card.splitlines()[-5:] == ["", "the delivery in production", "  - ship failed on 3 calls.", "", note]
 
 
 def test_numbers() -> None:

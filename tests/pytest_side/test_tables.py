@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fdegym.pytest_side.tables import admission_lines, result_lines
+from pytest_fdegym.results.record import AgentIdentity
 from tests.support.records import graded, void
 
 
@@ -28,6 +29,19 @@ def test_results() -> None:
         "mean uplift -0.190, mean contact cost 0.115, mean model cost 1.00 USD (known for 2 of 3 runs)",
         "resolved 1/3, with incidents 1, void 1, graded 3 of 5 planned",
     ]
+
+
+def test_agents_of_one_name_are_told_apart() -> None:
+    records = [graded(agent=AgentIdentity(name="mine", version="1", options={"size": size})) for size in ("big", "small")]
+    lines = result_lines(records, planned=2)
+    assert [line.partition("  ")[0] for line in lines[:3]] == ["agent", "mine 1 size=big", "mine 1 size=small"]
+    assert [line for line in lines if line.startswith("agent mine")] == ["agent mine 1 size=big", "agent mine 1 size=small"]
+    assert lines[-1] == "all agents: graded 2 of 2 planned"
+
+
+def test_nothing_ran() -> None:
+    assert result_lines([], planned=2) == ["resolved 0/0, with incidents 0, void 0, graded 0 of 2 planned"]
+    assert admission_lines([], 2) == ["0 of 2 anchors hold"]
 
 
 def test_nothing_graded() -> None:
@@ -56,7 +70,7 @@ def measured(seed: int, adjusted: float) -> dict[str, Any]:
         ),
         (
             {"passed": False, "problems": ["bad", "worse"], "warnings": [], "measurements": [measured(1, 0.9)], "worth": None},
-            "oil_npt   v1       reference      1   10    0.900  0.900  0.900      -  FAILED: bad",
+            "oil_npt   v1       reference      1   10    0.900  0.900  0.900      -  FAILED: bad (and 1 more)",
         ),
         (None, "oil_npt   v1       reference      -    -        -      -      -      -  error"),
     ],
@@ -66,3 +80,16 @@ def test_admission(verdict: dict[str, Any] | None, row: str) -> None:
     assert lines[1].split() == row.split()
     assert lines[0].split() == ["scenario", "variant", "check", "seeds", "KPI", "U_adj", "min", "max", "S", "min", "worth"]
     assert lines[-1] == f"{int(bool(verdict and verdict['passed']))} of 1 anchors hold"
+
+
+def test_warnings_of_admission_are_told_in_full() -> None:
+    verdict = {"passed": True, "problems": [], "warnings": ["docs/a.md:3: one", "docs/b.md:1: two"], "measurements": [], "worth": None}
+    lines = admission_lines([{"scenario": "oil_npt", "variant": "v1", "check": "documents", "verdict": verdict}], 1)
+    assert " ".join(lines[1].split()) == "oil_npt v1 documents - - - - - - warning: docs/a.md:3: one (and 1 more)"
+    assert lines[2:] == [
+        "",
+        "warning: oil_npt.v1 documents: docs/a.md:3: one",
+        "warning: oil_npt.v1 documents: docs/b.md:1: two",
+        "",
+        "1 of 1 anchors hold",
+    ]

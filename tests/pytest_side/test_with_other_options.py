@@ -80,9 +80,9 @@ def test_xdist(half: pytest.Pytester, distribution: str) -> None:
     result.stdout.fnmatch_lines(
         [
             "fdegym: agent myagent (fixture), levels L3, 2 runs each, seed 1, gate resolved",
-            "tiny_post.v1  L3        2  0.000  0.000  0.000       0/2          -  handover",
-            "tiny_post.v2  L3        2  1.000  1.000  0.000       2/2          -  handover",
-            "resolved 2/4, with incidents 0, void 0, graded 4 of 4 planned",
+            "literal    tiny_post.v1  L3        2  0.000  0.000  0.000       0/2          -  handover",
+            "reference  tiny_post.v2  L3        2  1.000  1.000  0.000       2/2          -  handover",
+            "all agents: graded 4 of 4 planned",
         ]
     )
     assert len(list((half.path / ".fdegym" / "results" / "myagent").glob("*.json"))) == 0
