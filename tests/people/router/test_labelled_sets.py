@@ -12,13 +12,19 @@ from pytest_fdegym.people.router import RouterContext, default_router
 from pytest_fdegym.people.router.evaluate import Figures, figures, judge, table
 from tests.routing.sets import expert_messages, labelled, offices, scenario_people, thinned
 
-SETS = ("oil_npt_dev_a", "oil_npt_dev_b")
+SETS = {
+    "oil_npt_dev_a": "oil_npt",
+    "oil_npt_dev_b": "oil_npt",
+    "oncall_incident_dev": "oncall_incident",
+    "charge_care_config_dev": "charge_care_config",
+}
+"""The scenario of each set."""
 PEOPLE = scenario_people("oil_npt")
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_development_set(name: str) -> None:
-    judged = judge(default_router(), PEOPLE, labelled(name))
+    judged = judge(default_router(), scenario_people(SETS[name]), labelled(name))
     print(f"\n{name}\n{table(judged)}\n\n{table(judged, by=lambda one: one.entry.to)}")
     found = figures(judged)
     assert found.released_not_asked <= 0.02
@@ -31,7 +37,7 @@ def test_development_set(name: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("seed", [98, 99])
 def test_development_set_with_two_fifths_of_the_triggers_gone(name: str, seed: int) -> None:
-    judged = judge(default_router(), thinned(PEOPLE, seed), labelled(name))
+    judged = judge(default_router(), thinned(scenario_people(SETS[name]), seed), labelled(name))
     print(f"\n{name}, two fifths of the triggers gone\n{table(judged)}")
     _meets_the_targets(figures(judged))
 

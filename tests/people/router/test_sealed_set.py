@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_fdegym.people.router import default_router
 from pytest_fdegym.people.router.evaluate import figures, judge, table
 from tests.routing.sets import labelled, scenario_people
 
 
-def test_sealed_set() -> None:
-    judged = judge(default_router(), scenario_people("oil_npt"), labelled("oil_npt_sealed"))
+@pytest.mark.parametrize("scenario", ["oil_npt", "oncall_incident"])
+def test_sealed_set(scenario: str) -> None:
+    judged = judge(default_router(), scenario_people(scenario), labelled(f"{scenario}_sealed"))
     print(f"\n{table(judged)}\n\n{table(judged, by=lambda one: one.entry.to)}")
     found = figures(judged)
     assert found.released_not_asked <= 0.03
