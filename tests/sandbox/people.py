@@ -65,7 +65,7 @@ def _library_for_everybody() -> Path:
     source = Path(pytest_fdegym.__file__).parent
     target = library / "pytest_fdegym"
     target.mkdir(mode=0o755)
-    for name in ("__init__.py", "_version.py", "errors.py"):
+    for name in ("__init__.py", "_version.py", "errors.py", "scratch.py"):
         shutil.copy(source / name, target / name)
     shutil.copytree(source / "sandbox", target / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
     return library
