@@ -28,7 +28,7 @@ from pytest_fdegym.observer import Event, Observer, Observers
 from pytest_fdegym.people.conversation import Conversation
 from pytest_fdegym.people.router.base import Router
 from pytest_fdegym.results.patch import delivery_patch
-from pytest_fdegym.results.record import Engaged, IncidentRecord, Record, Scores
+from pytest_fdegym.results.record import Engaged, IncidentRecord, Record, Scores, Usage
 from pytest_fdegym.results.store import Store
 from pytest_fdegym.sandbox.base import Layout, Sandbox
 from pytest_fdegym.scenario.model import Level
@@ -131,7 +131,7 @@ def run(case: Case, deliverer: Deliverer, settings: Settings, observer: Observer
     yardstick: Yardstick | None = None
     patch = ""
     cause: str | None = None
-    tracker = LimitTracker(settings.limits)
+    tracker: LimitTracker | None = None
     try:
         with watch.excluded():
             # Before the agent works, for an author's mistake must not cost an engagement.
@@ -165,7 +165,7 @@ def run(case: Case, deliverer: Deliverer, settings: Settings, observer: Observer
         scores=scores,
         incidents=_incidents(prepared, measured) if measured else (),
         engaged=delivered.engaged if delivered else Engaged(key_facts=prepared.key_facts),
-        usage=tracker.usage,
+        usage=tracker.usage if tracker is not None else Usage(),
         end_reason=delivered.ending.reason if delivered else None,
         agent_error=kept(delivered.ending.error) if delivered and delivered.ending.error is not None else None,
         notes=tuple(map(kept, _notes(measured, behind))) if measured else (),
