@@ -1,4 +1,4 @@
-"""Fits the constants of the embedded router on the labelled sets in tests/routing and writes them to its weights.py.
+"""Fits the constants of the embedded router on labelled sets and writes them to its weights.py.
 
     python benchmarks/fit_router.py            # cross-validates, prints, writes nothing
     python benchmarks/fit_router.py --write    # also replaces the constants
@@ -29,7 +29,7 @@ from pytest_fdegym.people.router.weights import Weights  # noqa: E402
 from tests.routing.sets import labelled, offices, scenario_people, thinned  # noqa: E402
 
 SCENARIO = "oil_npt"
-SETS = ("oil_npt_dev_a", "oil_npt_dev_b")
+SETS = ("oil_npt/questions", "oil_npt/questions_b")
 OFFICE_WEIGHT = 0.15
 """Of a row whose person has no triggers at all; there are many, and no scenario is like that."""
 PENALTY = 1.0

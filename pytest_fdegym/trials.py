@@ -11,6 +11,7 @@ from pytest_fdegym.deployment.host import Deployment
 from pytest_fdegym.gateway.models import Model
 from pytest_fdegym.people.conversation import BadRequest, Conversation
 from pytest_fdegym.sandbox.base import Sandbox
+from pytest_fdegym.sandbox.ending import EndingSandbox
 from pytest_fdegym.scratch import scratch_folder
 from pytest_fdegym.workspace.prepare import PreparedTask
 
@@ -21,8 +22,12 @@ class Trials:
     def __init__(
         self, prepared: PreparedTask, workspace: Path, sandbox: Sandbox, conversation: Conversation, gateway_model: Model | None
     ) -> None:
-        self._prepared, self._workspace, self._sandbox = prepared, workspace, sandbox
+        self._prepared, self._workspace, self._sandbox = prepared, workspace, EndingSandbox(sandbox)
         self._conversation, self._gateway_model = conversation, gateway_model
+
+    def end(self) -> None:
+        """End the one that is being made, which then counts for nothing; no other can be made."""
+        self._sandbox.end()
 
     def run(self) -> tuple[TrialCard, dict[str, Any]]:
         """Make the next one, with its charge; returns what the agent is shown, and what only the event log gets.
@@ -41,6 +46,8 @@ class Trials:
             with Deployment(frozen.root, prepared.file, prepared.databases, self._sandbox, gateway=gateway) as system:
                 report = prepared.worlds.trial(system, number, prepared.world)
                 system.close(look=False)
+        if self._sandbox.ended:
+            raise BadRequest("the engagement is over")
         notes = (*frozen.notes, *system.notes)
         charge = spec.charges[min(number, len(spec.charges)) - 1]
         self._conversation.record_trial(report.id, "\n".join([report.feedback, *notes]), charge, spec.minutes)

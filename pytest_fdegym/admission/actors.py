@@ -34,9 +34,9 @@ class SolutionActor:
     def deliver(self, session: Session) -> Ending:
         solution = self._find(session)
         lay_solution(session.prepared, solution, session.workspace, session.sandbox)
-        manifest = solution.manifest
+        manifest, variant = solution.manifest, session.prepared.variant
         return Ending(
-            granted_signoffs=tuple(grant.topic for grant in manifest.granted_signoffs), granted_facts=tuple(manifest.granted_facts)
+            granted_signoffs=manifest.signoffs_granted_in(variant), granted_facts=tuple(sorted(manifest.facts_granted_in(variant)))
         )
 
     def _find(self, session: Session) -> Solution:

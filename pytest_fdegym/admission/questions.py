@@ -1,4 +1,4 @@
-"""An author's test questions (questions.yaml): read, and checked against the people whom they ask."""
+"""An author's test questions (questions.yaml, further sets questions_NAME.yaml): read, and checked against those whom they ask."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from pytest_fdegym.scenario.yaml_source import YamlProblems, YamlSource, read_ya
 
 QUESTIONS_FILE = "questions.yaml"
 """Where a scenario's folder keeps them; it changes no score and is no part of the scenario's digest."""
+
+
+def question_files(folder: Path) -> list[Path]:
+    """The files of test questions in a scenario's folder, questions.yaml first."""
+    first = folder / QUESTIONS_FILE
+    return [*([first] if first.is_file() else []), *sorted(folder.glob("questions_*.yaml"))]
 
 
 def routable(people: PeopleFile) -> dict[str, RoutablePerson]:

@@ -1,7 +1,7 @@
 """Measures how test questions reach topics: precision and recall of each topic, what is easily confused, figures by kind of message.
 
-The questions stand in questions.yaml of the scenario's folder, each with whom it asks (to), its kind, the topics that a sensible reader
-would say it asks for, and its text. Each is routed as the first message of a conversation.
+The questions stand in questions.yaml of the scenario's folder (further sets in questions_NAME.yaml), each with whom it asks (to), its
+kind, the topics that a sensible reader would say it asks for, and its text. Each is routed as the first message of a conversation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pytest_fdegym.admission.questions import QUESTIONS_FILE, in_variant, read_questions, routable
+from pytest_fdegym.admission.questions import QUESTIONS_FILE, in_variant, question_files, read_questions, routable
 from pytest_fdegym.commands.find import find_scenario
 from pytest_fdegym.errors import UsageError
 from pytest_fdegym.people.router import RoutablePerson, router_named
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the tables; returns 0 however good the figures are."""
     scenario = load(find_scenario(options.scenario))
     scenario.variant(options.variant)
-    files = options.questions or [scenario.folder / QUESTIONS_FILE]
+    files = options.questions or question_files(scenario.folder) or [scenario.folder / QUESTIONS_FILE]
     for file in files:
         if not file.is_file():
             raise UsageError(f"there is no file {shown(file)}; write test questions there, or name a file with --questions")

@@ -1,7 +1,8 @@
 """Talks to a person of a scenario at the terminal, and shows what an agent never sees: topics with their scores, gates, charges, the clock.
 
-A line is a message. Commands: :wait DAYS or :wait until YYYY-MM-DD HH:MM, :inbox, :ledger, :who, :to PERSON, :paste (a message of several
-lines, up to a line with a single full stop), :help, :quit. Messages may be piped in.
+A line is a message. Commands: :wait DAYS or :wait until YYYY-MM-DD HH:MM, :trial FOLDER (a trial run of the delivery in FOLDER; without
+it, of the system as found), :inbox, :ledger, :who, :to PERSON, :paste (a message of several lines, up to a line with a single full stop),
+:help, :quit. Messages may be piped in.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import TextIO
 
 from pytest_fdegym.commands.find import find_scenario
-from pytest_fdegym.errors import UsageError, nearest
+from pytest_fdegym.errors import FdeGymError, UsageError, nearest
 from pytest_fdegym.people import BadRequest, Conversation, Entry
 from pytest_fdegym.people.router import RoutablePerson, Router, router_named
 from pytest_fdegym.people.router.embedded import EmbeddedRouter
+from pytest_fdegym.sandbox import choose
 from pytest_fdegym.scenario.loader import load
 from pytest_fdegym.scenario.model import Person
+from pytest_fdegym.trials import Trials
 from pytest_fdegym.workspace.prepare import PreparedTask, PreparedTasks
 
 HELP = (__doc__ or "").partition("Commands: ")[2].strip()
@@ -35,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", default="v1", help="default: v1")
     parser.add_argument("--seed", type=int, default=1, help="the seed from which the world is drawn (default: 1)")
     parser.add_argument("--router", default="embedded", metavar="NAME", help="as in pytest --fde-router (default: embedded)")
+    parser.add_argument("--sandbox", default="auto", metavar="NAME", help="of trial runs, as in pytest --fde-sandbox (default: auto)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,18 +54,19 @@ def run(options: argparse.Namespace) -> int:
                 f"{prepared.id} has nobody with the id {options.person!r}.{nearest(options.person, people)} "
                 f"The directory has: {', '.join(people)}."
             )
-        Talk(prepared, options.person, router).hold(sys.stdin)
+        Talk(prepared, options.person, router, options.sandbox).hold(sys.stdin)
     return 0
 
 
 class Talk:
     """One conversation at the terminal; prints to standard output."""
 
-    def __init__(self, prepared: PreparedTask, person: str, router: Router) -> None:
+    def __init__(self, prepared: PreparedTask, person: str, router: Router, sandbox: str) -> None:
         self._prepared = prepared
         self._people = prepared.people.people
         self._person = person
         self._router = router
+        self._sandbox = sandbox
         self._conversation = Conversation(prepared.people, prepared.scenario.file.calendar, prepared.facts, router)
 
     def hold(self, source: TextIO) -> None:
@@ -115,6 +120,8 @@ class Talk:
         match name:
             case "wait":
                 self._wait(rest.strip())
+            case "trial":
+                self._trial(rest.strip())
             case "inbox":
                 self._inbox()
             case "ledger":
@@ -128,7 +135,7 @@ class Talk:
             case "help":
                 print(HELP)
             case _:
-                known = ("wait", "inbox", "ledger", "who", "to", "paste", "help", "quit")
+                known = ("wait", "trial", "inbox", "ledger", "who", "to", "paste", "help", "quit")
                 print(f"  there is no command {f':{name}'!r}.{nearest(name, known)} :help lists them.")
 
     def _turn_to(self, person: str) -> None:
@@ -154,6 +161,28 @@ class Talk:
         charge = self._conversation.ledger.entries[-1].charge
         skipped = "1 working day" if result.working_days == 1 else f"{result.working_days} working days"
         print(f"  {skipped} skipped | charge {charge:g} | {self._clock()} | unread mail: {result.new_mail}")
+
+    def _trial(self, folder: str) -> None:
+        """Run what is to be deployed of `folder` on shadow traffic; what breaks in it is told, and the conversation goes on."""
+        place = Path(folder).expanduser() if folder else self._prepared.site
+        missing = [f"{each}/" for each in self._prepared.file.deployed if not (place / each).is_dir()]
+        if missing:
+            print(f"  {folder} has no {' and no '.join(missing)}; a folder that holds a delivery is expected.")
+            return
+        try:
+            card, logged = Trials(self._prepared, place, choose(self._sandbox), self._conversation, None).run()
+        except BadRequest:
+            raise
+        except FdeGymError as error:
+            print(f"  no trial run, and no charge: {error}")
+            return
+        print("\n".join(f"  {line}".rstrip() for line in card.feedback.strip().splitlines()))
+        for note in card.notes:
+            print(f"  note: {note}")
+        if logged["values"]:
+            print("  counted: " + ", ".join(f"{name} {value}" for name, value in logged["values"].items()))
+        charge = self._conversation.ledger.entries[-1].charge
+        print(f"  report {card.id} | charge {charge:g}, C {self._conversation.ledger.contact_cost:g} | {self._clock()}")
 
     def _inbox(self) -> None:
         mails = self._conversation.inbox()
@@ -207,8 +236,9 @@ class Talk:
     def _summary(self) -> str:
         ledger = self._conversation.ledger
         missing = [fact for fact in self._prepared.key_facts if fact not in ledger.facts]
+        trials = f"trials {ledger.trials}, " if ledger.trials else ""
         return (
-            f"messages {ledger.messages}, days waited {ledger.days_waited}, C {ledger.contact_cost:g}; "
+            f"messages {ledger.messages}, {trials}days waited {ledger.days_waited}, C {ledger.contact_cost:g}; "
             f"facts: {', '.join(sorted(ledger.facts)) or 'none'}; sign-offs: {', '.join(each.id for each in ledger.signoffs) or 'none'}; "
             f"key facts missing: {', '.join(missing) or 'none'}"
         )
@@ -220,5 +250,7 @@ def _scored(scores: dict[str, float]) -> str:
 
 def _ledger_line(entry: Entry) -> str:
     what = f"{entry.person}: {entry.reply_kind} {', '.join(entry.topics)}" if entry.kind == "message" else entry.kind
+    if entry.kind == "trial":
+        what = f"trial {entry.sent}"
     gained = ", ".join([*entry.facts, *entry.signoffs])
     return f"{entry.number:>3} {entry.sent_at:%a %d %b %H:%M}  {what.strip():<40} {entry.charge:g}{'  ' + gained if gained else ''}"

@@ -24,6 +24,7 @@ from pytest_fdegym.people.memory import FREE_READS, Memory
 from pytest_fdegym.people.presence import automatic_reply, open_topics
 from pytest_fdegym.people.reading import read
 from pytest_fdegym.people.router.base import Decisions, Judge, RoutablePerson, Router, RouterContext, Routing
+from pytest_fdegym.people.router.faults import as_router_fault
 from pytest_fdegym.people.topics import Part, exclusive, speak
 from pytest_fdegym.people.wording import joined, question_back
 from pytest_fdegym.scenario.model import Calendar, Condition, FactSpec, PeopleFile, Person, Topic
@@ -214,10 +215,12 @@ class Conversation:
         hits = scan(self._gates[person], reading, self._ledger.trial_reports)
         decisions: Decisions = ()
         if self._judge is not None:
-            judgement = judged(self._judge, person, topics, memory, hits, self._ledger.facts, message, reading)
+            with as_router_fault():
+                judgement = judged(self._judge, person, topics, memory, hits, self._ledger.facts, message, reading)
             hits, decisions = merged(hits, judgement.found), judgement.decisions
         again = follow_ups(topics, memory, hits, self._ledger.facts)
-        raw = self._router.route(self._routable(person, topics), message, _context(memory, topics)) if topics else Routing("miss")
+        with as_router_fault():
+            raw = self._router.route(self._routable(person, topics), message, _context(memory, topics)) if topics else Routing("miss")
         routing = trusted(raw, topics)
         asked = taken_up(routing, again, memory)
         shown = merged(memory.shown, hits)

@@ -334,10 +334,16 @@ class PeopleFile(Model):
 # --- solutions/**/manifest.yaml ----------------------------------------------
 
 
-class GrantedSignOff(Model):
+class GrantedSignOff(Limited):
     """A sign-off that an overlay is granted, since it holds no conversation: by topic, as ``person/topic`` of people.yaml."""
 
     topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+/[A-Za-z0-9_]+$")]
+
+
+class GrantedFacts(Limited):
+    """Facts that an overlay is granted in some of its variants only."""
+
+    facts: tuple[Identifier, ...] = Field(min_length=1)
 
 
 class SolutionManifest(Limited):
@@ -352,7 +358,20 @@ class SolutionManifest(Limited):
     script: RelativePath | None = Field(
         None, description="A Python script run in the workspace, where an overlay cannot say it; not delivered."
     )
-    granted_signoffs: tuple[GrantedSignOff, ...] = Field((), description="Granted in the variants that have the topic.")
-    granted_facts: tuple[Identifier, ...] = Field((), description="Granted in the variants that have the fact.")
+    granted_signoffs: tuple[GrantedSignOff, ...] = Field(
+        (), description="The topic must exist in all of the solution's variants, or in those to which the grant is limited."
+    )
+    granted_facts: tuple[Identifier | GrantedFacts, ...] = Field(
+        (), description="Facts of all of the solution's variants, by name; others as {facts: [...], only_in: [...]} or with not_in."
+    )
     right_in: tuple[VariantId, ...] = Field((), description="Variants in which it is as good as the reference.")
     expect: tuple[float, float] | None = Field(None, description="The range of U_adj that the author saw; reported when left.")
+
+    def signoffs_granted_in(self, variant: str) -> tuple[str, ...]:
+        """The topics (``person/topic``) whose sign-offs are granted in `variant`."""
+        return tuple(each.topic for each in self.granted_signoffs if each.exists_in(variant))
+
+    def facts_granted_in(self, variant: str) -> frozenset[str]:
+        """The facts that are granted in `variant`."""
+        groups = (GrantedFacts(facts=(each,)) if isinstance(each, str) else each for each in self.granted_facts)
+        return frozenset(fact for group in groups if group.exists_in(variant) for fact in group.facts)

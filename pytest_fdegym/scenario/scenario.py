@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from .yaml_source import YamlSource
 FIRST_VARIANT = "v1"
 """The original; L0 to L2 exist for it alone."""
 
-NOT_IN_DIGEST = frozenset({"README.md", "questions.yaml"})
+NOT_IN_DIGEST = re.compile(r"README\.md|questions(_\w+)?\.yaml")
 """Files of a scenario's folder for readers and for the author's own measurements."""
 
 SolutionKind = Literal["reference", "literal", "shortcut", "bypass", "alternate", "ablation"]
@@ -118,7 +119,7 @@ class Scenario:
         digest = hashlib.sha256(variant.encode())
         for file in content_files(self.folder):
             name = file.relative_to(self.folder).as_posix()
-            if name in NOT_IN_DIGEST:
+            if NOT_IN_DIGEST.fullmatch(name):
                 continue
             content = file.read_bytes()
             digest.update(f"\0{name}\0{len(content)}\0".encode())

@@ -12,7 +12,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
+from pytest_fdegym.results.baseline import Baseline
 from pytest_fdegym.results.record import Record
+from pytest_fdegym.results.verdict import Verdict
 
 from .model import PeopleFile, ScenarioFile, SolutionManifest
 
@@ -20,6 +22,8 @@ SCHEMAS: Mapping[str, tuple[type[BaseModel], str, str]] = {
     "scenario.schema.json": (ScenarioFile, "scenario.yaml", "Identity, KPI, parameters, facts, entry points and variants."),
     "people.schema.json": (PeopleFile, "people.yaml", "Who can be asked, what they say and under which conditions."),
     "manifest.schema.json": (SolutionManifest, "manifest.yaml", "What a folder of solutions/ is, and what it is granted."),
+    "baseline.schema.json": (Baseline, "Baseline", "The scores of one agent, with which --fde-gate=baseline compares."),
+    "verdict.schema.json": (Verdict, "Verdict", "What --fde-gate=baseline and fdegym gate find, and what it rests on."),
     "record.schema.json": (Record, "Record of a run", "What is stored of one run of one agent on one task."),
 }
 """File name -> model, title, description."""
@@ -28,8 +32,8 @@ SCHEMAS: Mapping[str, tuple[type[BaseModel], str, str]] = {
 def schema_text(name: str) -> str:
     """The JSON Schema of one of `SCHEMAS`, as it is written to its file."""
     model, title, description = SCHEMAS[name]
-    # A record is read by others as we write it; the authors' files are written by others for us to read.
-    schema = model.model_json_schema(mode="serialization" if model is Record else "validation")
+    # Records and verdicts are read by others as we write them; the other files are for us to read.
+    schema = model.model_json_schema(mode="serialization" if model in (Record, Verdict) else "validation")
     described: dict[str, Any] = {"$schema": GenerateJsonSchema.schema_dialect, **schema, "title": title, "description": description}
     return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
 

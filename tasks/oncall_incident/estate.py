@@ -46,6 +46,8 @@ class Estate:
     policy: tuple[str, ...]
     """The printed policy of 2022."""
     card_data: tuple[str, ...]
+    salt: str
+    """Of the errors that the model behind the gateway makes."""
 
     @property
     def moved(self) -> tuple[str, ...]:
@@ -99,6 +101,7 @@ def draw_estate(params: Mapping[str, Any], rng: random.Random) -> Estate:
         tier_0=tuple(_in_order(tier_0)),
         policy=tuple(_in_order(policy)),
         card_data=tuple(_in_order([*payment_side, *others])),
+        salt=f"{rng.getrandbits(64):016x}",
     )
 
 

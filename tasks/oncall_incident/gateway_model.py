@@ -43,12 +43,12 @@ _STEPS: Mapping[str, str] = {
 
 
 def answer(request: GatewayRequest, estate: Estate, truth: Mapping[str, Any] | None) -> str:
-    """Errors belong to the service or the pair of alerts that is asked about, not to the wording."""
+    """Errors belong to the service or the pair of alerts that is asked about, not to the wording; every seed draws others."""
     text = request.text
     numbers = list(dict.fromkeys(_ALERT.findall(text)))
     services = _services(text)
     if _SAME.search(text) and len(numbers) > 1:
-        return _same(numbers[0], numbers[1], truth)
+        return _same(numbers[0], numbers[1], estate, truth)
     if _OWNER.search(text) and services:
         return _owner(services[0], estate)
     if not services:
@@ -64,17 +64,16 @@ def _services(text: str) -> list[str]:
 
 def _owner(service: str, estate: Estate) -> str:
     team = estate.catalog[service]
-    item = (service, *estate.catalog.values())
-    if share_of("owner", *item) >= OWNER_RIGHT:
-        team = TEAMS[(TEAMS.index(team) + 1 + int(share_of("other", *item) * (len(TEAMS) - 1))) % len(TEAMS)]
+    if share_of(estate.salt, "owner", service) >= OWNER_RIGHT:
+        team = TEAMS[(TEAMS.index(team) + 1 + int(share_of(estate.salt, "other", service) * (len(TEAMS) - 1))) % len(TEAMS)]
     return f"According to the service catalog, {service} belongs to the {team} team."
 
 
-def _same(first: str, second: str, truth: Mapping[str, Any] | None) -> str:
+def _same(first: str, second: str, estate: Estate, truth: Mapping[str, Any] | None) -> str:
     alerts = truth["alerts"] if truth is not None else {}
     one, other = (alerts.get(f"A-{number}") for number in (first, second))
     same = one is not None and other is not None and one["problem"] == other["problem"]
-    if share_of("same", *sorted((first, second))) >= SAME_RIGHT:
+    if share_of(estate.salt, "same", *sorted((first, second))) >= SAME_RIGHT:
         same = not same
     return "Yes, these belong to the same incident." if same else "No, these look like separate incidents."
 
@@ -87,7 +86,7 @@ def _summary(service: str, text: str, estate: Estate) -> str:
         else "other"
     )
     rule = _RULE.search(text)
-    cause = _CAUSES[symptom][int(share_of("cause", service, symptom) * 2)]
+    cause = _CAUSES[symptom][int(share_of(estate.salt, "cause", service, symptom) * 2)]
     below, above = estate.below(service), estate.above(service)
     affected = f"It can affect {', '.join(below[:4])}." if below else "Nothing that we know of depends on it."
     upstream = f" It depends on {above[0]}." if above else ""

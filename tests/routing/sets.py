@@ -1,4 +1,4 @@
-"""Loads the labelled sets of this folder and the people they are addressed to."""
+"""Loads labelled sets, of this folder and of the bundled scenarios, and the people they are addressed to."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _yaml(path: Path) -> Any:
 
 
 def labelled(name: str) -> list[Labelled]:
-    """Return the entries of ``tests/routing/NAME.yaml``."""
-    return [Labelled.model_validate(entry) for entry in _yaml(HERE / f"{name}.yaml")]
+    """Return the entries of ``tests/routing/NAME.yaml``; ``oil_npt/questions`` are those of a scenario's author."""
+    return [Labelled.model_validate(entry) for entry in _yaml((TASKS if "/" in name else HERE) / f"{name}.yaml")]
 
 
 def scenario_people(scenario: str) -> dict[str, RoutablePerson]:

@@ -59,23 +59,68 @@ def test_a_sign_off_that_nobody_gives(tiny: Path, granted: str, problem: str) ->
     assert found == [f"tiny_post/{ALL_LETTERS}:2: granted_signoffs[0].topic: {problem}"]
 
 
-def test_a_sign_off_is_granted_in_the_variants_that_have_it_and_must_exist_in_one(tiny: Path) -> None:
+def of_all_letters(found: list[str]) -> list[str]:
+    return [line.removeprefix(f"tiny_post/{ALL_LETTERS}:") for line in found if ALL_LETTERS in line]
+
+
+def test_a_sign_off_exists_in_every_variant_in_which_it_is_granted(tiny: Path) -> None:
     edit(tiny, "people.yaml", "      approval:\n", "      approval:\n        only_in: [v1]\n")
-    assert [line for line in problems_of(tiny) if ALL_LETTERS in line] == []
+    assert of_all_letters(problems_of(tiny)) == [
+        "2: granted_signoffs[0].topic: the topic 'moss/approval' does not exist in v2, where it is granted; "
+        "write {topic: moss/approval, not_in: [v2]}"
+    ]
+    edit(tiny, ALL_LETTERS, "moss/approval", "moss/approval, not_in: [v2]")
+    assert of_all_letters(problems_of(tiny)) == []
     found = problems_after(tiny, (ALL_LETTERS, WHAT, f"{WHAT}only_in: [v2]\n"))
-    assert [line for line in found if ALL_LETTERS in line] == [
-        f"tiny_post/{ALL_LETTERS}:3: granted_signoffs[0].topic: the topic 'moss/approval' exists in none of the variants that have this "
-        "solution (v2)"
+    assert of_all_letters(found) == ["3: granted_signoffs[0]: is granted in none of the variants that have this solution (v2)"]
+
+
+def test_a_missing_sign_off_that_somebody_else_gives(tiny: Path) -> None:
+    edit(tiny, "people.yaml", "facts: [F_LIMIT]\n", "facts: [F_LIMIT]\n        signoff: {id: S_SHIP, reference: SHIP-8}\n")
+    edit(tiny, "people.yaml", "      approval:\n", "      approval:\n        not_in: [v2]\n")
+    assert of_all_letters(problems_of(tiny)) == [
+        "2: granted_signoffs[0].topic: the topic 'moss/approval' does not exist in v2, where it is granted; there 'pike/limit' gives it; "
+        "write {topic: moss/approval, not_in: [v2]}"
     ]
 
 
-def test_a_fact_is_granted_in_the_variants_that_have_it_and_must_exist_in_one(tiny: Path) -> None:
+def test_a_fact_exists_in_every_variant_in_which_it_is_granted(tiny: Path) -> None:
+    """A fact that a variant was robbed of by mistake would otherwise be granted there to nobody, unseen."""
     edit(tiny, "scenario.yaml", "key: true}", "key: true, only_in: [v1]}")
-    assert [line for line in problems_of(tiny) if ALL_LETTERS in line] == []
-    found = problems_after(tiny, (ALL_LETTERS, WHAT, f"{WHAT}only_in: [v2]\ngranted_facts: [F_LIMIT]\n"))
-    assert [line for line in found if ALL_LETTERS in line] == [
-        f"tiny_post/{ALL_LETTERS}:3: granted_facts: the fact 'F_LIMIT' exists in none of the variants that have this solution (v2)"
+    edit(tiny, ALL_LETTERS, WHAT, f"{WHAT}granted_facts: [F_LIMIT]\n")
+    assert of_all_letters(problems_of(tiny)) == [
+        "2: granted_facts: the fact 'F_LIMIT' does not exist in v2, where it is granted; write {facts: [F_LIMIT], not_in: [v2]}"
     ]
+    edit(tiny, ALL_LETTERS, "[F_LIMIT]", "[{facts: [F_LIMIT], not_in: [v2]}]")
+    assert of_all_letters(problems_of(tiny)) == []
+
+
+@pytest.mark.parametrize(
+    ("granted", "problem"),
+    [
+        (
+            "{facts: [F_LIMITS], only_in: [v1]}",
+            "granted_facts[0].facts: 'F_LIMITS' is not a fact of scenario.yaml. Did you mean 'F_LIMIT'? Known: F_LIMIT.",
+        ),
+        ("{facts: [F_LIMIT], only_in: [v3]}", "granted_facts[0].only_in: 'v3' is not a variant of scenario.yaml. Known: v1, v2."),
+        (
+            "{fact: [F_LIMIT], only_in: [v1]}",
+            "granted_facts[0].fact: unknown key. Did you mean 'facts'? Accepted: facts, not_in, only_in.",
+        ),
+        ("7", "granted_facts: 7 (a number) is not accepted; expected: text or a mapping"),
+    ],
+)
+def test_a_mistake_in_granted_facts(tiny: Path, granted: str, problem: str) -> None:
+    found = problems_after(tiny, (ALL_LETTERS, WHAT, f"{WHAT}granted_facts: [{granted}]\n"))
+    assert f"2: {problem}" in of_all_letters(found)
+
+
+def test_what_is_granted_in_a_variant(tiny: Path) -> None:
+    edit(tiny, ALL_LETTERS, "{topic: moss/approval}", "{topic: moss/approval, only_in: [v2]}")
+    edit(tiny, ALL_LETTERS, WHAT, f"{WHAT}granted_facts: [{{facts: [F_LIMIT], not_in: [v2]}}]\n")
+    manifest = load(tiny).solution("shortcuts/all_letters").manifest
+    assert (manifest.signoffs_granted_in("v1"), manifest.facts_granted_in("v1")) == ((), frozenset({"F_LIMIT"}))
+    assert (manifest.signoffs_granted_in("v2"), manifest.facts_granted_in("v2")) == (("moss/approval",), frozenset())
 
 
 def test_solutions_based_on_each_other(tiny: Path) -> None:

@@ -456,6 +456,25 @@ def test_the_models_errors_belong_to_the_service_and_not_to_the_wording() -> Non
     assert 0.8 < as_in_catalog / (len(VARIANTS) * len(estate.SERVICES)) < 1
 
 
+def _errors(drawn: World) -> tuple[set[str], set[int], set[str]]:
+    """Of which services the model names another team than the catalog, which of a hundred pairs it calls the same incident, and
+    for which services it gives the second of its two causes."""
+    owners = {each for each in estate.SERVICES if f"the {drawn.truth.catalog[each]} team" not in _ask(f"Who owns {each}?", drawn)}
+    pairs = {n for n in range(100) if "Yes" in _ask(f"Are A-{50000 + n} and A-{50001 + n} the same incident?", drawn)}
+    causes = {each for each in estate.SERVICES if "repeated restarts" in _ask(f"Summarize: {each}, crash_loop", drawn)}
+    return owners, pairs, causes
+
+
+def test_every_seed_draws_other_errors_of_the_model() -> None:
+    """What was noted under one seed would otherwise tell the errors under the next."""
+    by_seed = [_errors(_world(seed=seed)) for seed in range(1, 7)]
+    for kind in range(3):
+        found = [frozenset(each[kind]) for each in by_seed if each[kind]]
+        assert len(set(found)) == len(found) >= 4
+        assert not frozenset.intersection(*found)
+    assert by_seed == [_errors(_world(seed=seed)) for seed in range(1, 7)]
+
+
 def test_the_model_guesses_whether_alerts_belong_together() -> None:
     drawn = _world()
     heldout = world.heldout(drawn, random.Random("heldout"))

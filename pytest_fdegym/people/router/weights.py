@@ -26,8 +26,9 @@ class Thresholds:
     """A topic that carries facts is answered; higher, since what is out cannot be taken back."""
     despite_broad: float = 0.8
     """A topic is answered although the message holds a broad request: it must ask for that topic by itself."""
-    ask_back: float = 0.1
-    """A topic is asked back about, where none is answered."""
+    ask_back: float = 0.05
+    """A topic is asked back about, where none is answered: on development sets with two fifths of the triggers gone, half of the proper
+    questions that 0.1 charges and leaves unanswered are asked back about at 0.05; lower values gain little."""
 
 
 THRESHOLDS: Final = Thresholds()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_fdegym.scenario.model import Limited
 from pytest_fdegym.scenario.problems import KeyPath, Problem, unknown
 from pytest_fdegym.scenario.scenario import Solution
 
@@ -51,50 +52,81 @@ def _findings(material: Material, solution: Solution) -> Iterator[Finding]:
         fact_spec = material.file.model.facts.get(solution.fact) if material.file.model is not None else None
         if fact_spec is not None and not fact_spec.key and material.readable("facts", solution.fact):
             yield (), f"the fact {solution.fact!r} is not a key fact, so it has no ablations"
-    for index, fact in enumerate(manifest.granted_facts):
-        yield from _granted_fact(material, fact, ("granted_facts", index), holder)
-    for index, granted in enumerate(manifest.granted_signoffs):
-        for _, message in _granted(material, granted.topic, holder):
-            yield ("granted_signoffs", index, "topic"), message
+    for index, granted in enumerate(manifest.granted_facts):
+        path: KeyPath = ("granted_facts", index)
+        if isinstance(granted, str):
+            yield from _granted_fact(material, granted, path, holder)
+            continue
+        yield from _limits(material, granted, path, holder)
+        for number, fact in enumerate(granted.facts):
+            yield from _granted_fact(material, fact, (*path, "facts", number), holder & material.variants_of(granted))
+    for index, signoff in enumerate(manifest.granted_signoffs):
+        path = ("granted_signoffs", index)
+        yield from _limits(material, signoff, path, holder)
+        for message in _granted_signoff(material, signoff.topic, holder & material.variants_of(signoff)):
+            yield (*path, "topic"), message
     if manifest.expect is not None and manifest.expect[0] > manifest.expect[1]:
         yield ("expect",), f"the range is empty: {manifest.expect[0]} is above {manifest.expect[1]}"
     yield from _base(material, solution, holder)
 
 
+def _limits(material: Material, granted: Limited, path: KeyPath, holder: frozenset[str]) -> Iterator[Finding]:
+    """Find unknown variants in a grant's limits, or limits that leave it nowhere."""
+    unknown_variants = list(material.limits(granted, path))
+    yield from unknown_variants
+    if holder and not unknown_variants and not holder & material.variants_of(granted):
+        yield path, f"is granted in none of the variants that have this solution ({', '.join(by_number(holder))})"
+
+
 def _granted_fact(material: Material, name: str, path: KeyPath, holder: frozenset[str]) -> Iterator[Finding]:
-    """Find that no such fact exists, or in none of the solution's variants."""
+    """Find that no such fact exists, or not in all the variants (`holder`) in which it is granted."""
     fact = material.file.model.facts.get(name) if material.file.model is not None else None
     if fact is None:
         yield from material.fact(name, path, holder)
-    elif holder and not holder & material.variants_of(fact):
-        yield path, _nowhere("fact", name, holder)
+    elif missing := holder - material.variants_of(fact):
+        example = f"{{facts: [{name}], {_limit(holder, missing)}}}"
+        yield path, f"the fact {name!r} does not exist in {', '.join(by_number(missing))}, where it is granted; write {example}"
 
 
-def _nowhere(kind: str, name: str, holder: frozenset[str]) -> str:
-    return f"the {kind} {name!r} exists in none of the variants that have this solution ({', '.join(by_number(holder))})"
-
-
-def _granted(material: Material, reference: str, holder: frozenset[str]) -> Iterator[Finding]:
-    """Find that no such sign-off can be had: ``person/topic`` of people.yaml."""
+def _granted_signoff(material: Material, reference: str, holder: frozenset[str]) -> Iterator[str]:
+    """Find that no such sign-off can be had, or not in all the variants (`holder`) in which it is granted."""
     people = material.people.model
     if people is None:
         return
     person_name, topic_name = reference.split("/")
     topics = material.topic_names(person_name)
     if person_name not in people.people:
-        yield from material.person(person_name, (), holder)
+        if person_name not in material.people_names:
+            yield unknown(person_name, "a person of people.yaml", material.people_names)
         return
     if topic_name not in topics:
-        yield (), unknown(topic_name, f"a topic of {person_name}", topics)
+        yield unknown(topic_name, f"a topic of {person_name}", topics)
         return
     person = people.people[person_name]
     topic = person.topics.get(topic_name)
     if topic is None:
         return  # unreadable, and reported as such
-    if holder and not holder & material.variants_of(person) & material.variants_of(topic):
-        yield (), _nowhere("topic", reference, holder)
+    if missing := holder - (material.variants_of(person) & material.variants_of(topic)):
+        others = [
+            f"{name}/{key}"
+            for name, who in people.people.items()
+            for key, other in who.topics.items()
+            if topic.signoff and other.signoff and other.signoff.id == topic.signoff.id
+            if other is not topic and missing <= material.variants_of(who) & material.variants_of(other)
+        ]
+        instead = f"; there {' or '.join(repr(each) for each in others)} gives it" if others else ""
+        example = f"{{topic: {reference}, {_limit(holder, missing)}}}"
+        yield f"the topic {reference!r} does not exist in {', '.join(by_number(missing))}, where it is granted{instead}; write {example}"
     if topic.signoff is None and ("people", person_name, "topics", topic_name, "signoff") not in material.people.dropped:
-        yield (), f"the topic {reference!r} gives no sign-off"
+        yield f"the topic {reference!r} gives no sign-off"
+
+
+def _limit(granted: frozenset[str], missing: frozenset[str]) -> str:
+    """The shorter way to say that a grant holds in the variants of `granted` without `missing`."""
+    left = by_number(granted - missing)
+    if left and len(left) < len(missing):
+        return f"only_in: [{', '.join(left)}]"
+    return f"not_in: [{', '.join(by_number(missing))}]"
 
 
 def _base(material: Material, solution: Solution, holder: frozenset[str]) -> Iterator[Finding]:

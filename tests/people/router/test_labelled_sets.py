@@ -13,10 +13,13 @@ from pytest_fdegym.people.router.evaluate import Figures, figures, judge, table
 from tests.routing.sets import expert_messages, labelled, offices, scenario_people, thinned
 
 SETS = {
-    "oil_npt_dev_a": "oil_npt",
-    "oil_npt_dev_b": "oil_npt",
-    "oncall_incident_dev": "oncall_incident",
+    "oil_npt/questions": "oil_npt",
+    "oil_npt/questions_b": "oil_npt",
+    "oncall_incident/questions": "oncall_incident",
     "charge_care_config_dev": "charge_care_config",
+    "charge_care_config_dev_b": "charge_care_config",
+    "charge_care_config_dev_c": "charge_care_config",
+    "charge_care_config_dev_d": "charge_care_config",
 }
 """The scenario of each set."""
 PEOPLE = scenario_people("oil_npt")

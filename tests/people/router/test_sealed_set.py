@@ -9,7 +9,7 @@ from pytest_fdegym.people.router.evaluate import figures, judge, table
 from tests.routing.sets import labelled, scenario_people
 
 
-@pytest.mark.parametrize("scenario", ["oil_npt", "oncall_incident"])
+@pytest.mark.parametrize("scenario", ["oil_npt", "oncall_incident", "charge_care_config"])
 def test_sealed_set(scenario: str) -> None:
     judged = judge(default_router(), scenario_people(scenario), labelled(f"{scenario}_sealed"))
     print(f"\n{table(judged)}\n\n{table(judged, by=lambda one: one.entry.to)}")
