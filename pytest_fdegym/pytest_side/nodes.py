@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from pytest_fdegym.pytest_side.score_card import score_card
 from pytest_fdegym.pytest_side.session import SESSION
 from pytest_fdegym.results.record import Record
 from pytest_fdegym.runner import Case
-from pytest_fdegym.scenario.loader import Outline, OutlineVariant, Scenario, load, peek
+from pytest_fdegym.scenario.loader import Outline, OutlineVariant
+from pytest_fdegym.scenario.model import Level
 
 if TYPE_CHECKING:
     from pytest_fdegym.admission.verdict import AdmissionCheck
@@ -57,13 +59,13 @@ class ScenarioFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         try:
-            outline, scenario = peek(self.path), load(self.path.parent)
+            outline = self.config.stash[SESSION].outline(self.path.parent)
         except ScenarioError as error:
             raise self.CollectError(str(error)) from None
         # Records are kept by task, so two scenarios of one name would take each other's place.
-        if (other := self.config.stash[SESSION].folder_of(scenario)) != scenario.folder:
+        if (other := self.config.stash[SESSION].folder_of(outline)) != outline.folder:
             raise self.CollectError(
-                f"two scenarios are called {scenario.id}: {other} and {scenario.folder}. "
+                f"two scenarios are called {outline.id}: {other} and {outline.folder}. "
                 "Say which is meant: name its path, or its folder of tasks with --fde-tasks."
             )
         add_marker(self, "fde")
@@ -71,36 +73,36 @@ class ScenarioFile(pytest.Module):
         add_marker(self, marker_name(outline.sector))
         self.extra_keyword_matches.update((outline.id, outline.sector))
         for variant in outline.variants:
-            yield Variant.from_parent(self, name=variant.id, outline=outline, variant=variant, scenario=scenario)
+            yield Variant.from_parent(self, name=variant.id, outline=outline, variant=variant)
 
 
 class Variant(pytest.Collector):
     """One variant. A node of its own, so that no item's name needs brackets, which pytest reads as parameters."""
 
-    def __init__(self, *, outline: Outline, variant: OutlineVariant, scenario: Scenario, **kw: Any) -> None:
+    def __init__(self, *, outline: Outline, variant: OutlineVariant, **kw: Any) -> None:
         super().__init__(**kw)
         self.outline = outline
         self.variant = variant
-        self.scenario = scenario
         add_marker(self, variant.id)
 
     def collect(self) -> Iterator[pytest.Item]:
-        plan = self.config.stash[SESSION].plan
+        session, outline, variant = self.config.stash[SESSION], self.outline, self.variant
+        plan = session.plan
         if plan.admission:
             from pytest_fdegym.admission.anchors import plan as checks_of  # noqa: PLC0415  (grading needs none of it)
 
-            for check in checks_of(self.scenario, self.variant.id):
+            for check in checks_of(session.scenario(outline.folder), variant.id):
                 yield AdmissionItem.from_parent(self, name=check.name, check=check)
             return
-        self.config.stash[SESSION].levels_of(f"{self.scenario.id}.{self.variant.id}", self.variant.levels)
-        for level in self.variant.levels:
+        session.levels_of(f"{outline.id}.{variant.id}", variant.levels)
+        for level in variant.levels:
             if level not in plan.levels:
                 continue
             for run in range(1, plan.runs + 1):
-                case = Case(self.scenario, self.variant.id, level, run, plan.seeds[0])
+                case = CollectedCase(outline, variant.id, level, run, plan.seeds[0])
                 yield from self._items(f"{level}-run{run}" if plan.runs > 1 else level, case)
 
-    def _items(self, name: str, case: Case) -> Iterator[CaseItem]:
+    def _items(self, name: str, case: CollectedCase) -> Iterator[CaseItem]:
         """One item, or one for each parameter of a parametrized agent fixture.
 
         pytest's own hook does the parametrizing; its plain Functions are then made again as CaseItems.
@@ -118,10 +120,21 @@ class Variant(pytest.Collector):
             )
 
 
+@dataclass(frozen=True)
+class CollectedCase:
+    """A case as far as collecting knows it."""
+
+    scenario: Outline
+    variant: str
+    level: Level
+    run: int
+    seed: int
+
+
 class CaseItem(pytest.Function):
     """One run: the agent works in the setup phase, the call is the gate's verdict."""
 
-    def __init__(self, *, case: Case, line: int, **kw: Any) -> None:
+    def __init__(self, *, case: CollectedCase, line: int, **kw: Any) -> None:
         super().__init__(**kw)
         self.case = case
         self.record: Record | None = None
@@ -130,19 +143,24 @@ class CaseItem(pytest.Function):
         self._line = line
         self.add_marker(case.level)
         identity = self.config.stash[SESSION].identity(self.parameter_id)
-        file = case.scenario.file
-        self.add_marker(pytest.mark.fde(scenario=file.id, variant=case.variant, level=case.level, sector=file.sector, run=case.run))
+        outline = case.scenario
+        self.add_marker(pytest.mark.fde(scenario=outline.id, variant=case.variant, level=case.level, sector=outline.sector, run=case.run))
         self.set_properties(
             {
                 "fde.agent": identity.name,
-                "fde.scenario": file.id,
+                "fde.scenario": outline.id,
                 "fde.variant": case.variant,
                 "fde.level": case.level,
-                "fde.sector": file.sector,
+                "fde.sector": outline.sector,
                 "fde.run": case.run,
                 "fde.seed": case.seed,
             }
         )
+
+    def load(self) -> Case:
+        """The case with its scenario read whole. Raises ScenarioError."""
+        case = self.case
+        return Case(self.config.stash[SESSION].scenario(case.scenario.folder), case.variant, case.level, case.run, case.seed)
 
     @property
     def parameter_id(self) -> str | None:
@@ -203,7 +221,7 @@ def _verdict(gate: Gate, fixture: str | None) -> Callable[..., None]:
     def fde_item(request: pytest.FixtureRequest, fde_run: Record) -> None:
         session = request.config.stash[SESSION]
         if fde_run.scores is not None and not gate.passes(fde_run.scores):
-            raise BelowGate(score_card(fde_run, request.node.case.scenario.file.kpi, gate, session.settings.store))
+            raise BelowGate(score_card(fde_run, request.node.load().scenario.file.kpi, gate, session.settings.store))
 
     fde_item.__test__ = True  # type: ignore[attr-defined]  # collected whatever python_functions says
     # In the static closure, so that the fixture's params, scope and --setup-plan work as in any test.

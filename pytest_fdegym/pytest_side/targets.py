@@ -71,9 +71,13 @@ class Targets:
 
     def excludes(self, path: Path) -> bool:
         """Whether `path` lies below a pruned folder, and not on the way to a scenario."""
-        if not any(path == folder or folder in path.parents for folder in self.pruned):
+        if path in self._on_the_way:
             return False
-        return not any(path in (scenario, scenario / SCENARIO_FILE, *scenario.parents) for scenario in self.scenarios)
+        return any(path == folder or folder in path.parents for folder in self.pruned)
+
+    @functools.cached_property
+    def _on_the_way(self) -> frozenset[Path]:
+        return frozenset(path for each in self.scenarios for path in (each / SCENARIO_FILE, each, *each.parents))
 
 
 @dataclass(frozen=True)
