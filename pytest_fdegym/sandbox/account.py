@@ -11,7 +11,7 @@ import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fdegym.errors import InfrastructureFault
+from pytest_fdegym.errors import SandboxFault
 
 _FIRST, _COUNT = 61184, 256
 """The range from which systemd takes ids for services that need a user for the time of their running."""
@@ -66,10 +66,10 @@ def give(path: Path, account: Account | None) -> None:
         for names in linked.values():
             status = os.lstat(names[0])
             if status.st_nlink > len(names):
-                raise InfrastructureFault(f"cannot give {names[0]} to the sandbox: the file has another name outside of {path}")
+                raise SandboxFault(f"cannot give {names[0]} to the sandbox: the file has another name outside of {path}")
             _own(names[0], status, account)
     except (OSError, RecursionError) as error:
-        raise InfrastructureFault(f"cannot give {path} to the sandbox: {error}") from error
+        raise SandboxFault(f"cannot give {path} to the sandbox: {error}") from error
 
 
 def _give_entry(entry: Path, status: os.stat_result, account: Account | None, linked: dict[tuple[int, int], list[Path]]) -> None:
@@ -94,10 +94,12 @@ def closed_ancestor(path: Path, account: Account | None) -> Path | None:
     """Return the first folder above `path` that the account may not pass through, or None."""
     if account is None:
         return None
-    for folder in reversed(path.parents):
-        if not _may(os.stat(folder), account.uid, execute=True):
-            return folder
-    return None
+    return next((folder for folder in reversed(path.parents) if not may_pass(folder, account)), None)
+
+
+def may_pass(folder: Path, account: Account | None) -> bool:
+    """Whether the account may pass through a folder, by its permissions; of the harness's own user, nothing is asked."""
+    return account is None or _may(os.stat(folder), account.uid, execute=True)
 
 
 def require_open(path: Path, account: Account | None, *, write: bool = False, sockets: bool = False) -> None:
@@ -118,7 +120,7 @@ def require_open(path: Path, account: Account | None, *, write: bool = False, so
     for entry_path, entry_status, entry_write in entries:
         is_folder = stat.S_ISDIR(entry_status.st_mode)
         if not _may(entry_status, account.uid, execute=is_folder, read=True, write=entry_write):
-            raise InfrastructureFault(
+            raise SandboxFault(
                 f"{entry_path} is closed to the user that confined code runs as (id {account.uid},"
                 f" mode {stat.S_IMODE(entry_status.st_mode):04o}, owner {entry_status.st_uid}); it must be given with Sandbox.give first"
             )

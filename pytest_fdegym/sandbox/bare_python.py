@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_fdegym.errors import InfrastructureFault
+from pytest_fdegym.errors import SandboxFault
 from pytest_fdegym.sandbox import machine
 from pytest_fdegym.sandbox.account import Account, closed_ancestor
 
@@ -41,7 +41,7 @@ def temporary_folder(prefix: str, account: Account | None) -> Path:
         if barred is None:
             return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         tried.append(f"{parent} ({barred} is closed)")
-    raise InfrastructureFault(f"no temporary folder that the sandbox's user can reach: {', '.join(tried)}")
+    raise SandboxFault(f"no temporary folder that the sandbox's user can reach: {', '.join(tried)}")
 
 
 class BarePython:

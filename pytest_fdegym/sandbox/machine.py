@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fdegym.errors import InfrastructureFault
+from pytest_fdegym.errors import SandboxFault
 from pytest_fdegym.sandbox.base import Layout
 
 SYSTEM = tuple(Path(path) for path in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"))
@@ -37,7 +37,7 @@ def interpreter() -> Interpreter:
     names = (f"python{sys.version_info.major}.{sys.version_info.minor}", "python3", "python")
     program = next((base / "bin" / name for name in names if (base / "bin" / name).is_file()), None)
     if program is None:
-        raise InfrastructureFault(f"no python3 under {base / 'bin'}, where the interpreter that runs pytest says it is installed")
+        raise SandboxFault(f"no python3 under {base / 'bin'}, where the interpreter that runs pytest says it is installed")
     folders = () if _under(base, SYSTEM) else tuple(base / name for name in ("bin", "lib", "lib64") if (base / name).is_dir())
     return Interpreter(program, folders)
 
@@ -54,7 +54,8 @@ def package_folders(roots: Iterable[Path]) -> list[Path]:
 
 def environment(layout: Layout, programs: Path, temporary: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the whole environment of a confined process; `programs` is the folder where ``python3`` stands."""
-    own = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": temporary, "LANG": "C.UTF-8", "TMPDIR": temporary}
+    path = ":".join(map(str, dict.fromkeys((*layout.programs, programs, Path("/usr/bin"), Path("/bin")))))
+    own = {"PATH": path, "HOME": temporary, "LANG": "C.UTF-8", "TMPDIR": temporary}
     return {**own, **(extra or {}), **layout.environment}
 
 
@@ -90,10 +91,10 @@ def grants(layout: Layout) -> list[Grant]:
 
 def _checked(path: Path) -> Path:
     if not path.is_absolute():
-        raise InfrastructureFault(f"the sandbox was given {str(path)!r}, which is not an absolute path")
+        raise SandboxFault(f"the sandbox was given {str(path)!r}, which is not an absolute path")
     path = Path(os.path.normpath(path))
     if not path.exists():
-        raise InfrastructureFault(f"the sandbox was given {path}, which does not exist")
+        raise SandboxFault(f"the sandbox was given {path}, which does not exist")
     return path
 
 
@@ -102,7 +103,7 @@ def _refuse_links(path: Path, outer: Path) -> None:
         if part == outer:
             return
         if part.is_symlink():
-            raise InfrastructureFault(f"{part} is a symbolic link inside the writable folder {outer}; the sandbox does not follow it")
+            raise SandboxFault(f"{part} is a symbolic link inside the writable folder {outer}; the sandbox does not follow it")
 
 
 def _under(path: Path, roots: Iterable[Path]) -> bool:

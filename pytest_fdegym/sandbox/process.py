@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pytest_fdegym.errors import InfrastructureFault
+from pytest_fdegym.errors import SandboxFault
 from pytest_fdegym.sandbox.base import Bound, Bounds, CommandResult
 
 _START_SECONDS = 60.0
@@ -61,7 +61,7 @@ class Job:
                 "processes": self.bounds.processes if self.limit_processes else 0,
                 "count_beside": self.count_beside,
                 "limits": _limits(self.bounds),
-                "tree_bytes": 2 * self.bounds.memory_bytes,
+                "tree_bytes": self.bounds.resident_bytes or 2 * self.bounds.memory_bytes,
                 "landlock": dict(self.landlock) if self.landlock is not None else None,
                 "seccomp": self.seccomp,
                 "files": dict(self.files),
@@ -97,6 +97,8 @@ class ConfinedProcess:
         self._heard = b""
         self._lock = threading.RLock()
         self._gone = False
+        self._failed: str | None = None
+        """What the supervisor died of; there is nobody to ask afterwards."""
 
     def poll(self) -> int | None:
         """The exit code once the whole tree is gone, or None. Raises InfrastructureFault if the supervisor died."""
@@ -105,6 +107,8 @@ class ConfinedProcess:
     def wait(self, seconds: float) -> int | None:
         """As `poll`, but wait up to `seconds`."""
         with self._lock:
+            if self._failed is not None:
+                raise SandboxFault(self._failed)
             if self.exit_code is None:
                 line = self._hear(seconds)
                 if line is not None:
@@ -123,7 +127,7 @@ class ConfinedProcess:
                 if self.exit_code is None:
                     self.stop()
                     if self.wait(_END_SECONDS) is None:
-                        raise InfrastructureFault(f"the sandbox's processes did not end within {_END_SECONDS:.0f} s of being killed")
+                        raise SandboxFault(f"the sandbox's processes did not end within {_END_SECONDS:.0f} s of being killed")
             finally:
                 self._release()
             assert self.exit_code is not None
@@ -144,13 +148,14 @@ class ConfinedProcess:
         self._release(keep_errors=True)
         said = _what_is_left(self.stderr)
         self.stderr.close()
-        raise InfrastructureFault(f"the sandbox could not start {self._job.argv[0]}: {text}{': ' + said if said else ''}")
+        raise SandboxFault(f"the sandbox could not start {self._job.argv[0]}: {text}{': ' + said if said else ''}")
 
     def _ended(self, line: str) -> None:
         kind, _, rest = line.partition(" ")
         if kind != "exit":
+            self._failed = f"the sandbox's supervisor failed: {rest or line}"
             self._release()
-            raise InfrastructureFault(f"the sandbox's supervisor failed: {rest or line}")
+            raise SandboxFault(self._failed)
         code, bound = rest.split()
         self.exit_code = int(code)
         self.stopped_by = "memory" if bound == "memory" else None
@@ -209,7 +214,7 @@ def start(job: Job) -> ConfinedProcess:
     except OSError as error:
         ours.close()
         job.cleanup()
-        raise InfrastructureFault(f"the sandbox's supervisor could not be started: {error}") from error
+        raise SandboxFault(f"the sandbox's supervisor could not be started: {error}") from error
     finally:
         theirs.close()
     process = ConfinedProcess(job, supervisor, ours)
@@ -230,10 +235,11 @@ def run(job: Job, *, stdin: bytes = b"", end: threading.Event | None = None) -> 
     Raises InfrastructureFault if the sandbox fails.
     """
     with start(job) as process:
-        return _attend(process, job.bounds, stdin, end or threading.Event())
+        return attend(process, job.bounds, stdin, end or threading.Event())
 
 
-def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes, end: threading.Event) -> CommandResult:
+def attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes, end: threading.Event) -> CommandResult:
+    """Feed and hear a started process to its end, to a bound, or until `end` is set; its tree is gone on return."""
     deadline = time.monotonic() + bounds.wall_seconds
     kept: dict[Any, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     total, unsent, stopped_by = 0, memoryview(stdin), cast(Bound | None, None)
@@ -254,6 +260,11 @@ def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes, end: threadi
                 data = os.read(key.fd, _CHUNK)
                 if not data:
                     selector.unregister(key.fileobj)
+                if bounds.keep_end_of_output:
+                    kept[key.fileobj] += data
+                    if len(kept[key.fileobj]) > 2 * bounds.output_bytes:
+                        del kept[key.fileobj][: -bounds.output_bytes]
+                    continue
                 kept[key.fileobj] += data[: max(0, bounds.output_bytes - total)]
                 total += len(data)
             over: Bound | None = "output" if total > bounds.output_bytes else "wall" if not ready and time.monotonic() >= deadline else None
@@ -263,7 +274,7 @@ def _attend(process: ConfinedProcess, bounds: Bounds, stdin: bytes, end: threadi
     while stopped_by is None and process.wait(min(_LOOKS_UP_SECONDS, max(0.0, deadline - time.monotonic()))) is None:
         stopped_by = "end" if end.is_set() else "wall" if time.monotonic() >= deadline else None
     code = process.close()
-    out, err = (bytes(kept[pipe]).decode("utf-8", "replace") for pipe in (process.stdout, process.stderr))
+    out, err = (bytes(kept[pipe][-bounds.output_bytes :]).decode("utf-8", "replace") for pipe in (process.stdout, process.stderr))
     return CommandResult(code, out, err, process.stopped_by or stopped_by)
 
 

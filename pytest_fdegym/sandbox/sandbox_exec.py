@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from pytest_fdegym.errors import InfrastructureFault
-from pytest_fdegym.sandbox import account, machine, process
+from pytest_fdegym.errors import SandboxFault
+from pytest_fdegym.sandbox import account, host_view, machine, process
 from pytest_fdegym.sandbox.bare_python import BarePython, temporary_folder
-from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout
+from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, WayOut
 from pytest_fdegym.scratch import remove_tree
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
@@ -20,6 +20,8 @@ _READABLE = (
     *("/usr/lib", "/usr/bin", "/usr/share", "/bin", "/System/Library", "/System/Volumes/Preboot/Cryptexes", "/System/Cryptexes"),
     *("/Library/Apple", "/private/var/db/dyld", "/private/var/db/timezone", "/private/etc/localtime"),
 )
+_NETWORK_SERVICES = ("com.apple.dnssd.service", "com.apple.trustd", "com.apple.SystemConfiguration.configd")
+"""Names, certificates and the state of the network: what a client asks before it connects."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/fd", "/dev/dtracehelper")
 
 
@@ -27,11 +29,12 @@ class SandboxExec:
     """Sandbox of macOS. Paths reach the profile as parameters, so that no name can become part of it."""
 
     name = "sandbox-exec"
+    way_out: WayOut = "port"
 
     def __init__(self, dropped: account.Account | None) -> None:
         """`dropped` is whom confined code runs as, None for the harness's own user. Raises InfrastructureFault without the program."""
         if not PROGRAM.exists():
-            raise InfrastructureFault(f"there is no {PROGRAM}; it is part of macOS")
+            raise SandboxFault(f"there is no {PROGRAM}; it is part of macOS")
         self._account = dropped
         self._python = BarePython(dropped)
 
@@ -88,12 +91,34 @@ def profile(layout: Layout, interpreter: Sequence[Path], temporary: Path) -> tup
         f"(allow file-read* file-write-data file-ioctl {' '.join(named(Path(path)) for path in _DEVICES)})",
         f"(allow file-read* file-write* {named(temporary)})",
     ]
-    for grant in machine.grants(layout):
+    if layout.system == "host":
+        lines += _host_rules(layout, interpreter, temporary, named)
+    for grant in () if layout.system == "host" else machine.grants(layout):
         lines.append(f"(allow file-read* {'file-write* ' if grant.writable else ''}{named(grant.path)})")
         if not grant.writable:
             lines.append(f"(deny file-write* {named(grant.path)})")
-    lines.append("(deny network*)")
+    lines.append("(deny network*)" if layout.network == "none" else "(allow network*)")
+    if layout.port is not None and layout.network == "none":
+        lines += [f'(allow network-outbound (remote ip "localhost:{layout.port}"))', "(allow system-socket (socket-domain 2))"]  # AF_INET
     if layout.sockets is not None:
         lines.append(f"(allow network-outbound (remote unix-socket {named(layout.sockets)}))")
     lines.append("(allow system-socket (socket-domain 1))")  # AF_UNIX
+    if layout.network == "host":
+        services = [f'(global-name "{name}")' for name in _NETWORK_SERVICES]
+        lines += ["(allow system-socket)", f"(allow mach-lookup {' '.join(services)})"]
     return "\n".join(lines), parameters
+
+
+def _host_rules(layout: Layout, interpreter: Sequence[Path], temporary: Path, named: Callable[[Path], str]) -> list[str]:
+    """The machine as its user sees it, as rules in the order in which places lie in each other. There are no namespaces here, so that
+    nothing is private but `temporary`, and Unix sockets are refused by the rules on the network."""
+    view = host_view.places(layout, home=host_view.user_home(), path=host_view.user_path(os.environ), interpreter=interpreter)
+    lines = ["(allow file-read*)"]
+    for place in view:
+        if place.kind in ("scratch", "empty", "cover"):
+            lines.append(f"(deny file-read* file-write* {named(place.path)})")
+        elif place.kind == "show":
+            lines += [f"(allow file-read* {named(place.path)})", f"(deny file-write* {named(place.path)})"]
+        elif place.kind == "write":
+            lines.append(f"(allow file-read* file-write* {named(place.path)})")
+    return [*lines, f"(allow file-read* file-write* {named(temporary)})", "(allow file-read-metadata)"]

@@ -16,7 +16,10 @@ _KILL_PROCESS = 0x80000000
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_AF_UNIX = 1
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+_LIST_INTERFACES = 0
+"""NETLINK_ROUTE, the one protocol of netlink that C libraries and runtimes ask for interfaces and addresses."""
+_FOR_HOST_VIEW = frozenset({"inotify_init", "inotify_init1"})
 _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME."""
 _TERMINAL_INPUT = (0x5412, 0x541C)
@@ -106,10 +109,11 @@ def machines() -> tuple[str, ...]:
     return tuple(_MACHINES)
 
 
-def program(machine: str | None = None) -> bytes:
+def program(machine: str | None = None, *, host_view: bool = False) -> bytes:
     """Return the filter for `machine` (default: this one) as an array of ``struct sock_filter``.
 
-    Raises LookupError for a machine without a filter.
+    With `host_view`, for programs of the user's own: internet sockets, asking for the network's interfaces and watching files are not
+    refused here; what they reach is the namespaces' affair. Raises LookupError for a machine without a filter.
     """
     name = machine or platform.machine()
     if name not in _MACHINES:
@@ -120,6 +124,8 @@ def program(machine: str | None = None) -> bytes:
         code += [_step(_AT_LEAST, _X32, 0, 1), _step(_RETURN, _KILL_PROCESS)]
     code += [_step(_AT_LEAST, _FIRST_UNKNOWN, 0, 1), _step(_RETURN, _ENOSYS)]
     for call, number in this.denied.items():
+        if host_view and call in _FOR_HOST_VIEW:
+            continue
         code += [_step(_EQUAL, number, 0, 1), _step(_RETURN, _ENOSYS if call in _AS_IF_UNKNOWN else _EPERM)]
     code += [
         _step(_EQUAL, this.clone, 0, 4),
@@ -128,8 +134,13 @@ def program(machine: str | None = None) -> bytes:
         _step(_RETURN, _EPERM),
         _step(_RETURN, _ALLOW),
     ]
-    for number in (this.socket, this.socketpair):
+    for number in (this.socketpair,) if host_view else (this.socket, this.socketpair):
         code += [_step(_EQUAL, number, 0, 4), _argument(0), _step(_EQUAL, _AF_UNIX, 1, 0), _step(_RETURN, _EPERM), _step(_RETURN, _ALLOW)]
+    if host_view:
+        families = ((_AF_UNIX, 6), (_AF_INET, 5), (_AF_INET6, 4))
+        code += [_step(_EQUAL, this.socket, 0, 9), _argument(0), *(_step(_EQUAL, family, allow, 0) for family, allow in families)]
+        code += [_step(_EQUAL, _AF_NETLINK, 0, 2), _argument(2), _step(_EQUAL, _LIST_INTERFACES, 1, 0)]
+        code += [_step(_RETURN, _EPERM), _step(_RETURN, _ALLOW)]
     for number, index in this.on_oneself.values():
         code += [_step(_EQUAL, number, 0, 4), _argument(index), _step(_EQUAL, 0, 1, 0), _step(_RETURN, _EPERM), _step(_RETURN, _ALLOW)]
     first, second = _TERMINAL_INPUT

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_fdegym.sandbox import account, machine, process
 from pytest_fdegym.sandbox.bare_python import BarePython, temporary_folder
-from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout
+from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, WayOut
 from pytest_fdegym.scratch import remove_tree
 
 
@@ -19,6 +19,7 @@ class Unconfined:
     """Runs everything with all rights of the harness; results so obtained say so."""
 
     name = "none"
+    way_out: WayOut = "open"
 
     def __init__(self) -> None:
         self._python = BarePython(None)

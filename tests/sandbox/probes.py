@@ -241,6 +241,51 @@ def read_home_of_harness(given: dict[str, Any]) -> Outcome:
 
 
 @probe
+def read_ssh_key(given: dict[str, Any]) -> Outcome:
+    return Path(given["home"], ".ssh", "id_ed25519").read_text()
+
+
+@probe
+def read_login_of_home(given: dict[str, Any]) -> Outcome:
+    return Path(given["home"], ".netrc").read_text()
+
+
+@probe
+def list_home_of_harness_without_its_project(given: dict[str, Any]) -> Outcome:
+    return bool(set(os.listdir(given["home"])) - {"project"})
+
+
+@probe
+def write_project(given: dict[str, Any]) -> Outcome:
+    return bool(Path(given["project"], "created").write_text("x"))
+
+
+@probe
+def write_home_of_harness(given: dict[str, Any]) -> Outcome:
+    return bool(Path(given["home"], "created").write_text("x"))
+
+
+@probe
+def connect_service_of_project(given: dict[str, Any]) -> Outcome:
+    with socket.socket(socket.AF_UNIX) as unix:
+        unix.settimeout(2)
+        unix.connect(os.path.join(given["project"], "service"))
+    return True
+
+
+@probe
+def read_running_services(given: dict[str, Any]) -> Outcome:
+    return bool(set(os.listdir("/run")) - {"python", "user"})
+
+
+@probe
+def open_raw_netlink(given: dict[str, Any]) -> Outcome:
+    """Everything of netlink but the list of interfaces: here, the firewall's."""
+    socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12).close()
+    return True
+
+
+@probe
 def read_system_accounts(given: dict[str, Any]) -> Outcome:
     lines = Path("/etc/passwd").read_text().splitlines()
     return any(not line.startswith("customer:") for line in lines)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,6 +71,17 @@ def test_the_environment_is_built_from_nothing(sandbox: Sandbox, layout: Layout,
     result = sandbox.run(["python3", "-c", script], replace(layout, environment={"GATEWAY": "unix:/s"}), BOUNDS)
     allowed = {"GATEWAY", "HOME", "LANG", "PATH", "TMPDIR"}
     assert set(result.stdout.split()) - {"LD_LIBRARY_PATH", "LC_CTYPE"} == allowed
+
+
+def test_the_environment_is_in_no_process_list(sandbox: Sandbox, layout: Layout) -> None:
+    """Arguments can be read by every user of a machine, and the environment may hold a key."""
+    secret = uuid.uuid4().hex
+    running = sandbox.start(["sh", "-c", 'echo "$KEY"; cat'], replace(layout, environment={"KEY": secret}), BOUNDS)
+    assert running.stdout.readline() == f"{secret}\n".encode()
+    shown = subprocess.run(["ps", "-axww", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    running.close()
+    assert "cat" in shown
+    assert secret not in shown
 
 
 def test_the_layouts_environment_wins(sandbox: Sandbox, layout: Layout) -> None:

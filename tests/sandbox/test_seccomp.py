@@ -12,11 +12,11 @@ ALLOW, EPERM, ENOSYS, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
-def verdict(machine: str, number: int, *arguments: int, audit: int | None = None) -> int:
+def verdict(machine: str, number: int, *arguments: int, audit: int | None = None, host_view: bool = False) -> int:
     """What the filter answers to a system call."""
     values = [argument & 0xFFFFFFFFFFFFFFFF for argument in (*arguments, 0, 0, 0, 0, 0, 0)][:6]
     data = struct.pack("=IIQ6Q", number, AUDIT[machine] if audit is None else audit, 0, *values)
-    program = seccomp.program(machine)
+    program = seccomp.program(machine, host_view=host_view)
     steps = [struct.unpack_from("=HBBI", program, offset) for offset in range(0, len(program), 8)]
     accumulator, position = 0, 0
     while True:
@@ -64,6 +64,33 @@ def verdict(machine: str, number: int, *arguments: int, audit: int | None = None
 )
 def test_verdict(machine: str, number: int, arguments: tuple[int, ...], expected: int) -> None:
     assert verdict(machine, number, *arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((1, 1, 0), ALLOW),  # AF_UNIX
+        ((2, 1, 6), ALLOW),  # AF_INET
+        ((10, 2, 0), ALLOW),  # AF_INET6
+        ((16, 3, 0), ALLOW),  # AF_NETLINK, NETLINK_ROUTE
+        ((16, 3, 12), EPERM),  # AF_NETLINK, NETLINK_NETFILTER
+        ((17, 3, 0), EPERM),  # AF_PACKET
+        ((38, 5, 0), EPERM),  # AF_ALG
+        ((40, 1, 0), EPERM),  # AF_VSOCK
+    ],
+)
+@pytest.mark.parametrize(("machine", "socket", "socketpair"), [("x86_64", 41, 53), ("aarch64", 198, 199)])
+def test_sockets_with_the_hosts_view(machine: str, socket: int, socketpair: int, arguments: tuple[int, ...], expected: int) -> None:
+    assert verdict(machine, socket, *arguments, host_view=True) == expected
+    assert verdict(machine, socketpair, *arguments, host_view=True) == (ALLOW if arguments[0] == 1 else EPERM)
+
+
+@pytest.mark.parametrize("machine", seccomp.machines())
+def test_with_the_hosts_view_files_can_be_watched_and_all_else_is_as_without(machine: str) -> None:
+    socket, inotify = {"x86_64": (41, {253, 294}), "aarch64": (198, {26})}[machine]
+    others = [number for number in range(600) if number != socket]
+    differ = {number for number in others if verdict(machine, number, 3, 7) != verdict(machine, number, 3, 7, host_view=True)}
+    assert differ == inotify
 
 
 def test_a_flag_hidden_in_the_upper_half_changes_nothing() -> None:

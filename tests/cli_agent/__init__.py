@@ -1,0 +1,1 @@
+"""A real coding agent from the npm registry, through a whole run."""
