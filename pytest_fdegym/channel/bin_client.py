@@ -23,7 +23,35 @@ USAGE = {
     "wait": """usage: wait DAYS                 let working days pass (1 to 60)
        wait until "2025-03-07 08:00"  let time pass until then""",
     "trial": """usage: trial                     let the system as it stands run beside the real one, and read what people noticed""",
+    "mcp": """usage: mcp                       an MCP server on standard input and output, for clients of the Model Context Protocol""",
 }
+PERSON = {"type": "string", "description": "The id of the person, from the staff directory."}
+DAYS = {"type": "integer", "minimum": 1, "maximum": 60, "description": "Working days."}
+UNTIL = {"type": "string", "description": "A moment of the company's calendar, such as 2025-03-07T08:00."}
+TOOLS: dict[str, tuple[str, str, str, dict[str, Any], list[str]]] = {
+    "people": ("GET", "/people", "The staff directory: the people you can write to, and what they do.", {}, []),
+    "ask": (
+        "POST",
+        "/ask",
+        "Write to a person and read the answer. The company's calendar moves on.",
+        {"person": PERSON, "message": {"type": "string"}},
+        ["person", "message"],
+    ),
+    "inbox": ("GET", "/inbox", "The mail that has arrived so far.", {}, []),
+    "wait": ("POST", "/wait", "Let working days pass, or time until a moment; say one of the two.", {"days": DAYS, "until": UNTIL}, []),
+    "trial": (
+        "POST",
+        "/trial",
+        "Let the system, as it stands in the workspace, run beside the real one on live work, and read what people noticed.",
+        {},
+        [],
+    ),
+    "log": ("GET", "/log", "What was asked and answered so far.", {}, []),
+    "status": ("GET", "/status", "What time it is in the company's calendar, and what is left of your turns, minutes and USD.", {}, []),
+}
+"""MCP tools: the request behind each, what it is for, its arguments, and those that must be given."""
+MCP_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+INSTRUCTIONS = "The people of the company you work for, their mail and their calendar. Your task is in TASK.md in the workspace."
 
 
 class Refused(Exception):
@@ -40,9 +68,11 @@ class Connection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-def request(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    with open(os.path.join(HERE, ".socket"), encoding="utf-8") as file:
-        connection = Connection(file.read().strip())
+def request(method: str, path: str, body: dict[str, Any] | None = None, socket_path: str | None = None) -> Any:
+    if socket_path is None:
+        with open(os.path.join(HERE, ".socket"), encoding="utf-8") as file:
+            socket_path = file.read().strip()
+    connection = Connection(socket_path)
     try:
         connection.request(method, path, json.dumps(body).encode() if body is not None else None)
         response = connection.getresponse()
@@ -134,13 +164,82 @@ def trial(words: list[str]) -> None:
         print(f"- {note}")
 
 
+def tools() -> list[dict[str, Any]]:
+    """The tools, as MCP describes them."""
+    return [
+        {
+            "name": name,
+            "description": text,
+            "inputSchema": {"type": "object", "properties": arguments, "required": needed, "additionalProperties": False},
+        }
+        for name, (_, _, text, arguments, needed) in TOOLS.items()
+    ]
+
+
+def call_tool(name: str, arguments: dict[str, Any], socket_path: str | None = None) -> str:
+    """What a tool answers, as JSON. Raises Refused with the reason."""
+    if name not in TOOLS:
+        raise Refused(f"there is no tool {name!r}; the tools are: {', '.join(TOOLS)}")
+    method, path, _, known, _ = TOOLS[name]
+    for each in arguments:
+        if each not in known:
+            raise Refused(f"{name} takes no argument {each!r}; it takes: {', '.join(known) or 'none'}")
+    return json.dumps(request(method, path, arguments if method == "POST" else None, socket_path), ensure_ascii=False)
+
+
+def mcp(words: list[str]) -> None:
+    if words:
+        raise Refused(USAGE["mcp"])
+    for line in sys.stdin.buffer:
+        answer = mcp_answer(line)
+        if answer is not None:
+            sys.stdout.write(json.dumps({"jsonrpc": "2.0", **answer}) + "\n")
+            sys.stdout.flush()
+
+
+def mcp_answer(line: bytes) -> dict[str, Any] | None:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {"id": None, "error": {"code": -32700, "message": "this is no JSON"}}
+    if not isinstance(message, dict):
+        return {"id": None, "error": {"code": -32600, "message": "one message a line is expected"}}
+    if "id" not in message or "method" not in message:
+        return None  # a notification
+    method, params = message["method"], message.get("params") or {}
+    result: dict[str, Any]
+    if method == "initialize":
+        wanted = params.get("protocolVersion")
+        result = {
+            "protocolVersion": wanted if wanted in MCP_VERSIONS else MCP_VERSIONS[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "company", "version": "1"},
+            "instructions": INSTRUCTIONS,
+        }
+    elif method == "ping":
+        result = {}
+    elif method == "tools/list":
+        result = {"tools": tools()}
+    elif method == "tools/call":
+        try:
+            text, failed = call_tool(str(params.get("name")), params.get("arguments") or {}), False
+        except Refused as error:
+            text, failed = str(error), True
+        result = {"content": [{"type": "text", "text": text}], "isError": failed}
+    else:
+        return {"id": message["id"], "error": {"code": -32601, "message": f"there is no method {method}"}}
+    return {"id": message["id"], "result": result}
+
+
 def main() -> int:
     name = os.path.basename(sys.argv[0])
     try:
-        {"ask": ask, "inbox": inbox, "wait": wait, "trial": trial}[name](sys.argv[1:])
+        {"ask": ask, "inbox": inbox, "wait": wait, "trial": trial, "mcp": mcp}[name](sys.argv[1:])
     except Refused as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader has seen enough
+        sys.stderr.close()
     return 0
 
 

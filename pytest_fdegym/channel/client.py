@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import socket
 from pathlib import Path
@@ -38,6 +39,15 @@ class ChannelClient:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._open: set[_Connection] = set()
+        self._hung_up = False
+
+    def hang_up(self) -> None:
+        """Let whoever waits for an answer wait no longer, from another thread: EngagementOver is raised there."""
+        self._hung_up = True
+        for connection in list(self._open):
+            with contextlib.suppress(OSError, AttributeError):  # not yet connected, or no more
+                connection.sock.shutdown(socket.SHUT_RDWR)
 
     def request(self, method: str, path: str, answer: type[T], body: BaseModel | None = None) -> T:
         """Send a request and return its answer as the given type.
@@ -45,13 +55,19 @@ class ChannelClient:
         Raises RequestRefused, LimitReached (with the limit's name) or EngagementOver.
         """
         connection = _Connection(self._path)
+        self._open.add(connection)
         try:
             connection.request(method, path, body.model_dump_json().encode() if body is not None else None)
             response = connection.getresponse()
             data = response.read()
         except (FileNotFoundError, ConnectionRefusedError) as error:
             raise EngagementOver("the engagement is over: the system was handed over") from error
+        except (OSError, http.client.HTTPException) as error:
+            if not self._hung_up:
+                raise
+            raise EngagementOver("the engagement is over") from error
         finally:
+            self._open.discard(connection)
             connection.close()
         if response.status == 200:
             adapter: TypeAdapter[Any] = TypeAdapter(answer)

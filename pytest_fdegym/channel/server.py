@@ -57,6 +57,7 @@ class Customer:
         self._tracker = tracker
         self._observer = observer
         self._lock = threading.Lock()
+        self._closing = threading.Lock()
         self._over: Problem | None = None
         self._requests = 0
         self._bytes = 0
@@ -64,11 +65,30 @@ class Customer:
         """The limit that closed the channel."""
         self.fault: FdeGymError | None = None
         """What broke while answering: a ScenarioError, or an InfrastructureFault that the runner turns into a void run."""
+        self.on_fault: Callable[[], None] = lambda: None
+        """Called when `fault` is known; must not wait."""
 
-    def end(self, reason: str) -> None:
-        """Close the channel for good; later requests are told `reason`. The first reason stays."""
-        with self._lock:
-            self._over = self._over or Problem(error=reason, over=True)
+    def end(self, reason: str, limit: str | None = None) -> None:
+        """Close the channel for good, without waiting for a request that is being answered; later ones are told `reason`.
+
+        The first reason stays. `limit` is the limit that was used up, if one was.
+        """
+        with self._closing:
+            first, self._over = self._over is None, self._over or Problem(error=reason, over=True, limit=limit)
+        if first and limit is not None:
+            self.limit = limit
+            self._observer.notify(Event("limit", {"limit": limit}))
+
+    def end_at_limit(self, limit: str) -> None:
+        """Close the channel because a limit is used up."""
+        self.end(f"the engagement is over: its limit of {limit} is used up", limit)
+
+    def settled(self, seconds: float) -> bool:
+        """Whether no request is being answered any more, after waiting for that for at most `seconds`."""
+        if not self._lock.acquire(timeout=seconds):
+            return False
+        self._lock.release()
+        return True
 
     def people(self) -> list[PersonCard]:
         return [PersonCard(id=card.id, name=card.name, role=card.role, directory=card.directory) for card in self._conversation.directory()]
@@ -118,7 +138,7 @@ class Customer:
 
     def usage(self, report: UsageReport) -> StatusCard:
         self._tracker.record(**report.model_dump())
-        self._observer.notify(Event("usage", report.model_dump()))
+        self._observer.notify(Event("usage", {**report.model_dump(), "so_far": self._tracker.usage.model_dump()}))
         return self.status()
 
     def _tell(self, kind: EventKind, **more: Any) -> None:
@@ -150,9 +170,7 @@ class Customer:
                     model, handle = writes[path]
                     return HTTPStatus.OK, handle(model.model_validate_json(body))
             except LimitReached as error:
-                self.limit = error.reason
-                self._over = Problem(error=f"the engagement is over: its limit of {error.reason} is used up", over=True, limit=error.reason)
-                self._observer.notify(Event("limit", {"limit": error.reason}))
+                self.end_at_limit(error.reason)
                 return HTTPStatus.CONFLICT, self._over
             except ValidationError as error:
                 first = error.errors()[0]
@@ -163,9 +181,13 @@ class Customer:
             except OverflowError:
                 return HTTPStatus.BAD_REQUEST, Problem(error="the customer's calendar does not go that far")
             except Exception as error:
+                if self._over is not None:
+                    # It was given up for the engagement's end: a trial run whose processes were ended.
+                    return HTTPStatus.CONFLICT, self._over
                 # A fault of the people engine, the router or a trial run says nothing about the agent.
                 self.fault = _fault(error)
-                self._over = Problem(error="the customer's side failed; this run will not count", over=True)
+                self.end("the customer's side failed; this run will not count")
+                self.on_fault()
                 return HTTPStatus.INTERNAL_SERVER_ERROR, self._over
             return HTTPStatus.NOT_FOUND, Problem(error=f"there is no {method} {path}")
 

@@ -4,46 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
-import os
 import re
-import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from pytest_fdegym.observer import Event
+from pytest_fdegym.results.events import EventLog
+from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.results.record import AgentIdentity, Record
 
 LONGEST_NAME = 40
 """Characters of an agent's name in the name of its folder."""
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write `text` so that a reader finds the old file or the new one, never a part. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def event_line(event: Event) -> str:
-    """An event as one line of JSON: kind, simulated time where there is one, data."""
-    line = {"kind": event.kind, "at": event.at.isoformat() if event.at else None, **event.data}
-    text = json.dumps(line, ensure_ascii=False, default=str)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate, from a name or an output that is not UTF-8
-        return json.dumps(line, default=str)
-    return text
 
 
 def folder_name(agent: str) -> str:
@@ -59,12 +30,39 @@ def _whole_name(agent: AgentIdentity) -> str:
     return f"cmd:{agent.options['command']}" if agent.name.startswith("cmd:") and "command" in agent.options else agent.name
 
 
+class Keyed(Protocol):
+    """What tells one run from others: a Record has it, and so has a `RunKey` before there is one."""
+
+    @property
+    def agent(self) -> AgentIdentity: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def run(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """A run that has no record yet."""
+
+    agent: AgentIdentity
+    task: str
+    level: str
+    run: int = 1
+    seed: int = 1
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """The three files of one run; the log and the patch are written before the record that makes them count."""
 
     record: Path
     events: Path
+    """While the run lasts, the log grows under this name with ``.part`` at its end."""
     patch: Path
 
 
@@ -77,25 +75,37 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def paths(self, record: Record) -> StoredRun:
-        """Where the files of `record` are (to be) found."""
-        agent = folder_name(_whole_name(record.agent))
-        stem = f"{record.task}.{record.level}.run{record.run}"
-        if record.seed != 1:
-            stem += f".seed{record.seed}"
+    def paths(self, key: Keyed) -> StoredRun:
+        """Where the files of a run are (to be) found."""
+        agent = folder_name(_whole_name(key.agent))
+        stem = f"{key.task}.{key.level}.run{key.run}"
+        if key.seed != 1:
+            stem += f".seed{key.seed}"
         folder = self.directory / agent
         return StoredRun(folder / f"{stem}.json", folder / f"{stem}.events.jsonl", folder / f"{stem}.patch")
 
-    def save(self, record: Record, events: Sequence[Event], patch: str) -> StoredRun:
-        """Write one run. Raises OSError when the disk does not take it."""
+    def open_log(self, key: Keyed) -> EventLog:
+        """The log of a run that begins: a context manager, and an Observer inside. What a killed session left of the same run goes away.
+
+        Raises nothing: where nothing can be written, `save` says so.
+        """
+        with contextlib.suppress(OSError):
+            self._ignore_itself()
+        return EventLog(self.paths(key).events)
+
+    def save(self, record: Record, log: EventLog, patch: str) -> StoredRun:
+        """Store a run whose log is open. Raises OSError when the disk does not take it."""
         paths = self.paths(record)
-        ignore = self.directory / ".gitignore"
-        if not ignore.exists():
-            write_whole(ignore, "*\n")
-        write_whole(paths.events, "".join(event_line(event) + "\n" for event in events))
+        self._ignore_itself()
+        log.finish()
         write_whole(paths.patch, patch)
         write_whole(paths.record, record.model_dump_json(indent=2) + "\n")
         return paths
+
+    def _ignore_itself(self) -> None:
+        ignore = self.directory / ".gitignore"
+        if not ignore.exists():
+            write_whole(ignore, "*\n")
 
     def records(self) -> list[Record]:
         """All records in the directory, sorted by path. Raises pydantic.ValidationError for a file that is not one."""

@@ -53,6 +53,12 @@ def test_files_named_instead(fdegym: Fdegym, demo: Path, project: Path) -> None:
     assert "asked for ->" not in out
 
 
+def test_further_sets_are_asked_as_well(fdegym: Fdegym, demo: Path) -> None:
+    (demo / "questions.yaml").write_text("- {to: fenn, kind: terse, topics: [window], text: 'Return window?'}\n")
+    (demo / "questions_b.yaml").write_text("- {to: fenn, kind: plain, topics: [window], text: 'How many days do people have?'}\n")
+    assert fdegym("routing", "demo")[1].startswith("demo.v1, 2 questions, router embedded-1\n\ntopic ")
+
+
 def test_no_questions_yet(fdegym: Fdegym, demo: Path) -> None:
     (demo / "questions.yaml").unlink()
     assert fdegym("routing", "demo") == (

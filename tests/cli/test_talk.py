@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Fdegym
+from tests.support.tiny_gateway import write_tiny_gateway
+from tests.support.tiny_scenario import edit
 
 pytestmark = pytest.mark.usefixtures("demo")
 
@@ -94,10 +96,78 @@ def test_slips_and_empty_answers(fdegym: Fdegym, typed: str, said: str) -> None:
     assert out.splitlines()[3] == said
 
 
+@pytest.fixture
+def shop(project: Path) -> Path:
+    """The folder ``tasks/tiny_post``: two trial runs are allowed, and Ada Moss wants to see a report before she approves."""
+    return write_tiny_gateway(project / "tasks" / "tiny_post")
+
+
+DELIVERY = """\
+def ship(order, *, db, gateway):
+    [[grams]] = db.execute("SELECT grams FROM orders WHERE id = ?", [order["id"]]).fetchall()
+    return "letter" if grams <= 500 else "parcel"
+"""
+
+
+def test_a_trial_run_is_evidence_afterwards(fdegym: Fdegym, shop: Path, project: Path) -> None:
+    (project / "mine" / "system").mkdir(parents=True)
+    (project / "mine" / "system" / "shipping.py").write_text(DELIVERY)
+    lines = (
+        "How heavy may a letter be?",
+        ":trial",
+        ":trial mine",
+        ":trial mine",
+        ":to moss",
+        "Do you approve a new shipping rule? Please see TR-3.",
+        "Do you approve a new shipping rule? Please see TR-2.",
+        ":ledger",
+    )
+    code, out, err = fdegym("talk", "tiny_post", "pike", stdin="\n".join(lines))
+    assert (code, err) == (0, "")
+    shown = out.splitlines()
+    at = shown.index("pike> :trial")
+    assert shown[at + 1] == "  0 of 3 went as letters."
+    assert shown[at + 2].startswith("  counted: letters 0, grams [")
+    assert shown[at + 3] == "  report TR-1 | charge 0.01, C 0.03 | Tuesday, 04 March 2025, 11:00"
+    at = shown.index("pike> :trial mine")
+    grams = [int(each) for each in shown[at + 2].partition("[")[2].rstrip("]").split(",")]
+    assert shown[at + 1] == f"  {sum(each <= 500 for each in grams)} of 3 went as letters."
+    assert shown[at + 3 : at + 6] == [
+        "  report TR-2 | charge 0.03, C 0.06 | Tuesday, 04 March 2025, 12:00",
+        "pike> :trial mine",
+        "  refused: no further trial run can be arranged",
+    ]
+    assert [line.partition(": ")[2] for line in shown if line.startswith("  gate of approval: ")] == [
+        "fact F_LIMIT there, overpaid missing, tried missing",
+        "fact F_LIMIT there, overpaid missing, tried there",
+    ]
+    assert "    2 Tue 04 Mar 10:00  trial TR-1                               0.01" in shown
+    assert shown[-1].startswith("messages 3, trials 2, days waited 0, C 0.12; ")
+
+
+def test_a_trial_run_where_there_is_none(fdegym: Fdegym) -> None:
+    _, out, _ = fdegym("talk", "demo", "fenn", stdin=":trial\n")
+    assert out.splitlines()[3] == "  refused: trial runs are not possible here"
+
+
+def test_a_folder_that_holds_no_delivery(fdegym: Fdegym, shop: Path) -> None:
+    _, out, _ = fdegym("talk", "tiny_post", "pike", stdin=":trial elsewhere\n")
+    assert out.splitlines()[3] == "  elsewhere has no system/; a folder that holds a delivery is expected."
+
+
+def test_a_mistake_in_the_trial_leaves_the_conversation_alone(fdegym: Fdegym, shop: Path) -> None:
+    edit(shop, "world.py", 'return TrialReport(f"TR-{n}"', 'return TrialReport(f"TR-{nn}"')
+    _, out, _ = fdegym("talk", "tiny_post", "pike", stdin=":trial\nHow heavy may a letter be?\n")
+    assert out.splitlines()[3].startswith("  no trial run, and no charge: ")
+    assert "name 'nn' is not defined" in out
+    assert "Jonas Pike: Up to 500 g goes as a letter these days." in out
+    assert "C 0.02; facts: F_LIMIT" in out
+
+
 def test_who_and_help(fdegym: Fdegym) -> None:
     _, out, _ = fdegym("talk", "demo", "fenn", stdin=":who\n:help\n")
     assert "  marsh        Nora Marsh, Owner. Owns the shop; approves changes to how returns are handled" in out.splitlines()
-    assert "of several\nlines, up to a line with a single full stop), :help, :quit." in out
+    assert "(a message of several lines, up to a line with a single full stop),\n:help, :quit." in out
 
 
 @pytest.mark.parametrize(
