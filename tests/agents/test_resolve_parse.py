@@ -55,6 +55,8 @@ def test_installed_agent(text: str) -> None:
         ("cmd:ls", "cmd:ls"),
         ("cmd:\n ls -l \n", "cmd:ls -l"),
         ("cmd:cd system\nls\n", "cmd:cd system..."),
+        ("cmd:#!/bin/sh\n# of a script\n\n  exec codex\n", "cmd:exec codex..."),
+        ("cmd:# nothing", "cmd:# nothing"),
         (f"cmd:{'x' * 60}", f"cmd:{'x' * 60}"),
         (f"cmd:{'x' * 59} y", f"cmd:{'x' * 59}..."),
         ("cmd::", "cmd::"),
@@ -76,7 +78,8 @@ def test_nothing_of_that_name() -> None:
     with pytest.raises(AgentNotFound) as caught:
         parse("do-nothin", {"house": [entry_point("house")]})
     assert str(caught.value) == (
-        "--fde-agent=do-nothin is no agent. Did you mean 'do-nothing'? Built in: do-nothing, literal, reference, expert. Installed: house. "
+        "--fde-agent=do-nothin is no agent. Did you mean 'do-nothing'? "
+        "Built in: do-nothing, literal, reference, expert, five-tools. Installed: house. "
         "A name of these is accepted, or solution:NAME, package.module:callable, path/to/agent.py[:callable], 'cmd:SHELL COMMAND', "
         "or a fixture's name."
     )
@@ -88,7 +91,7 @@ def test_nothing_of_that_name() -> None:
         (
             "builtin:referense",
             "--fde-agent=builtin:referense: there is no such built-in. Did you mean 'reference'? "
-            "Built in: do-nothing, literal, reference, expert.",
+            "Built in: do-nothing, literal, reference, expert, five-tools.",
         ),
         ("entrypoint:hose", "--fde-agent=entrypoint:hose: no such agent is installed. Did you mean 'house'? Installed: house."),
         ("fixture:my-agent", "--fde-agent=fixture:my-agent: 'my-agent' cannot be the name of a fixture."),
