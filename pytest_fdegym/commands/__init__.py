@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Protocol
 
-from pytest_fdegym.commands import admit, new, routing, talk
+from pytest_fdegym.commands import admit, compare, gate, mcp, new, routing, talk, watch
 
 __all__ = ["COMMANDS", "Command"]
 
@@ -25,4 +25,13 @@ class Command(Protocol):
         ...
 
 
-COMMANDS: Mapping[str, Command] = {"new": new, "talk": talk, "routing": routing, "admit": admit}
+COMMANDS: Mapping[str, Command] = {
+    "new": new,
+    "talk": talk,
+    "routing": routing,
+    "admit": admit,
+    "watch": watch,
+    "mcp": mcp,
+    "gate": gate,
+    "compare": compare,
+}

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
+
 import pytest
 
 from pytest_fdegym.errors import SandboxUnavailable, UsageError
-from pytest_fdegym.pytest_side import fixtures, outcomes
+from pytest_fdegym.pytest_side import command_agent, fixtures, metering, outcomes, progress
+from pytest_fdegym.pytest_side.baseline_gate import BaselineGate
+from pytest_fdegym.pytest_side.baseline_gate import needed as baseline_gate_needed
+from pytest_fdegym.pytest_side.budget import open_budget
 from pytest_fdegym.pytest_side.collection import Collecting
 from pytest_fdegym.pytest_side.header import Header
+from pytest_fdegym.pytest_side.hidden import hidden_places, kept_places
 from pytest_fdegym.pytest_side.options import LEVELS
 from pytest_fdegym.pytest_side.plan import read_plan
 from pytest_fdegym.pytest_side.reruns import Reruns
@@ -25,17 +32,24 @@ def activate(config: pytest.Config) -> None:
     Raises pytest.UsageError for what the person who typed the command has to change, before any test runs.
     """
     plan = read_plan(config)
+    environment = dict(os.environ)
     try:
-        session = FdeSession(plan)
+        # Before the agent is loaded, which may make its client at once.
+        meter = metering.start(config, plan, environment)
+        session = FdeSession(plan, partial(hidden_places, config, plan), kept_places(config), environment, meter)
         _ = session.gateway_model
         if not config.getoption("collectonly"):
             _ = session.sandbox
             _ = session.router
             if not (plan.admission or config.getoption("setupplan", default=False) or hasattr(config, "workerinput")):
                 check_results_folder(plan.results)
+        command_agent.check(config, session, environment)
+        gate = BaselineGate(config, session) if baseline_gate_needed(session) else None
     except (UsageError, SandboxUnavailable) as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SESSION] = session
+    if not (plan.admission or config.getoption("collectonly")):
+        session.budget = open_budget(config, plan)
     config.addinivalue_line("markers", _MARKER)
     for level in LEVELS:
         config.addinivalue_line("markers", f"{level}: tasks of pytest-fdegym at this level")
@@ -48,4 +62,8 @@ def activate(config: pytest.Config) -> None:
     manager.register(Header(session, collecting), "fdegym-header")
     manager.register(Reruns(), "fdegym-reruns")
     manager.register(Shorter(config), "fdegym-shown")
-    manager.register(SummarySection(session), "fdegym-summary")
+    if gate is not None:
+        manager.register(gate, "fdegym-baseline")
+    manager.register(SummarySection(session, gate), "fdegym-summary")
+    if not plan.admission:
+        progress.register(config, plan.progress)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from collections.abc import Awaitable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,8 +12,8 @@ from pytest_fdegym.admission.actors import actor
 from pytest_fdegym.agents.command import CommandAgent
 from pytest_fdegym.agents.loading import load
 from pytest_fdegym.agents.options import described, takes_no_engagement
-from pytest_fdegym.agents.python import PythonAgent
-from pytest_fdegym.agents.resolve import BUILT_IN, Agent, Reference, accepted_forms, installed_agents, parse
+from pytest_fdegym.agents.python import NOT_THE_AGENTS, PythonAgent
+from pytest_fdegym.agents.resolve import BUILT_IN, FIVE_TOOLS, Agent, Reference, accepted_forms, installed_agents, parse
 from pytest_fdegym.agents.session import Deliverer
 from pytest_fdegym.errors import AgentNotFound, UsageError, nearest
 from pytest_fdegym.pytest_side.plan import Plan
@@ -35,11 +32,14 @@ class AgentSource:
         self._installed = installed_agents()
         self.reference: Reference = parse(plan.agent, self._installed)
         self._loaded: Agent | None = None
-        if self.reference.kind in ("module", "file", "entrypoint"):
+        if self.reference.kind in ("module", "file", "entrypoint") or self._is_five_tools():
             self._loaded = load(self.reference, Path(plan.agent_directory), plan.agent_options, self._installed)
         elif self.reference.kind in ("builtin", "command") and plan.agent_options:
             which = "a built-in agent" if self.reference.kind == "builtin" else "a command"
             raise UsageError(f"--fde-agent-opt {next(iter(plan.agent_options))}: {which} takes no options ({self.reference.name}).")
+
+    def _is_five_tools(self) -> bool:
+        return self.reference.kind == "builtin" and self.reference.target == FIVE_TOOLS
 
     @property
     def fixture(self) -> str | None:
@@ -59,7 +59,7 @@ class AgentSource:
         if self._loaded is not None:
             return self._loaded
         if self.reference.kind == "command":
-            return CommandAgent(self.identity(None), self.reference.target)
+            return CommandAgent(self.identity(None), self.reference.target, self._plan.agent_env)
         return actor(self.reference.target)
 
     def both(self) -> AgentNotFound:
@@ -92,30 +92,19 @@ def deliverer(given: object, identity: AgentIdentity) -> Deliverer:
         raise AgentNotFound(f"the agent {identity.name} is {described(given)}; an agent is a callable that takes an Engagement.")
     if (refusal := takes_no_engagement(given)) is not None:
         raise AgentNotFound(f"the agent {identity.name} {refusal}")
-    return PythonAgent(identity, _without_verdicts(given))
+    return PythonAgent(identity, given, _without_verdict)
 
 
 _VERDICTS = {pytest.skip.Exception: "skip", pytest.xfail.Exception: "xfail", pytest.fail.Exception: "fail", pytest.exit.Exception: "exit"}
 
 
-def _without_verdicts(agent: Agent) -> Agent:
-    """Turn outcomes that the agent raises into errors of the agent, so that what it left is graded: a skipped test passes every gate."""
-
-    def run(engagement: Any) -> Any:
-        try:
-            result = agent(engagement)
-            return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
-        except tuple(_VERDICTS) as outcome:
-            called = next(name for kind, name in _VERDICTS.items() if isinstance(outcome, kind))
-            message = getattr(outcome, "msg", None)
-            error = RuntimeError(f"the agent called pytest.{called}({message!r}): an agent does not decide its outcome")
-            raise error.with_traceback(_agents_frames(outcome.__traceback__)) from None
-
-    return run
-
-
-async def _awaited(result: Awaitable[Any]) -> Any:
-    return await result
+def _without_verdict(error: BaseException) -> BaseException:
+    """Of an outcome that the agent raises, an error of the agent, so that what it left is graded: a skipped test passes every gate."""
+    called = next((name for kind, name in _VERDICTS.items() if isinstance(error, kind)), None)
+    if called is None:
+        return error
+    made = RuntimeError(f"the agent called pytest.{called}({getattr(error, 'msg', None)!r}): an agent does not decide its outcome")
+    return made.with_traceback(_agents_frames(error.__traceback__))
 
 
 def _agents_frames(trace: TracebackType | None) -> TracebackType | None:
@@ -125,7 +114,7 @@ def _agents_frames(trace: TracebackType | None) -> TracebackType | None:
         frames.append(trace)
         trace = trace.tb_next
     rooms = [each.tb_frame.f_globals.get("__name__", "").partition(".")[0] for each in frames]
-    first = next((number for number, room in enumerate(rooms) if room not in ("pytest_fdegym", "asyncio")), len(frames))
+    first = next((number for number, room in enumerate(rooms) if room not in NOT_THE_AGENTS), len(frames))
     last = next((number for number in range(len(frames), 0, -1) if rooms[number - 1] != "_pytest"), 0)
     kept: TracebackType | None = None
     for each in reversed(frames[first:last]):

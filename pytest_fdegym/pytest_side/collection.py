@@ -12,6 +12,7 @@ from pytest_fdegym.bundled import bundled_tasks
 from pytest_fdegym.errors import FdeGymError, nearest
 from pytest_fdegym.pytest_side.nodes import AdmissionItem, CaseItem, ScenarioFile
 from pytest_fdegym.pytest_side.plan import Plan
+from pytest_fdegym.pytest_side.refusal import refuse
 from pytest_fdegym.pytest_side.session import SESSION
 from pytest_fdegym.pytest_side.targets import (
     SCENARIO_FILE,
@@ -138,13 +139,6 @@ class Collecting:
         report: pytest.CollectReport = others(collector=collector)
         return report
 
-    def _refuse(self, items: list[pytest.Item], message: str) -> None:
-        """End the session with a usage error; a worker of pytest-xdist leaves it to the controller, which does not hear of its errors."""
-        items.clear()  # or pytest-xdist would go on to run them
-        if not hasattr(self._config, "workerinput"):
-            raise pytest.UsageError(message)
-        self._config.stash[SESSION].refused = message
-
     @pytest.hookimpl(specname="pytest_collection_modifyitems", trylast=True)
     def pytest_collection_modifyitems_options(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """--fde-agent-opt with an agent that is a fixture: it has to request them, or a record would claim what had no effect."""
@@ -152,8 +146,10 @@ class Collecting:
         if agent is None or agent.fixture is None or not self._plan.agent_options:
             return
         if any(isinstance(item, CaseItem) and OPTIONS_FIXTURE not in item.fixturenames for item in items):
-            self._refuse(
-                items, f"--fde-agent-opt: the fixture {agent.fixture} does not use them; let it request the fixture {OPTIONS_FIXTURE}."
+            refuse(
+                config,
+                items,
+                f"--fde-agent-opt: the fixture {agent.fixture} does not use them; let it request the fixture {OPTIONS_FIXTURE}.",
             )
 
     @pytest.hookimpl(tryfirst=True)
@@ -165,7 +161,7 @@ class Collecting:
         ours = [item for item in items if isinstance(item, CaseItem | AdmissionItem) and item.path.parent in self._targets.scenarios]
         for each in selected:
             if not any(selects((each,), item.nodeid) for item in ours):
-                self._refuse(items, f"not found: {each}.{nearest(each, [item.nodeid for item in ours])}")
+                refuse(config, items, f"not found: {each}.{nearest(each, [item.nodeid for item in ours])}")
                 return
         dropped = {item for item in ours if not selects(selected, item.nodeid)}
         if dropped:

@@ -70,8 +70,11 @@ def fde_run(request: pytest.FixtureRequest, fde_agent: object) -> Record:
     if not isinstance(item, CaseItem):
         raise pytest.UsageError("the fixture fde_run serves the tasks that pytest-fdegym collects, and no other test")
     session = request.config.stash[SESSION]
-    with _test_id_hidden():
-        record = run(item.case, deliverer(fde_agent, session.identity(item.parameter_id)), session.settings, HookObserver(item))
+    agent, budget = deliverer(fde_agent, session.identity(item.parameter_id)), session.budget
+    with _test_id_hidden(), contextlib.nullcontext() if budget is None else budget.run() as spent:
+        record = run(item.load(), agent, session.settings, HookObserver(item))
+        if spent is not None:
+            spent(record.usage)
     item.record = record
     item.set_properties(properties(record))
     item.ihook.pytest_fdegym_graded(item=item, record=record)

@@ -10,14 +10,17 @@ from pytest_fdegym.scoring.uplift import RESOLVED_AT, reaches
 
 @dataclass(frozen=True)
 class Gate:
-    """`text` is the option's value, already parsed: ``resolved``, ``min-score:X`` or ``none``."""
+    """`text` is the option's value, already parsed: ``resolved``, ``min-score:X``, ``baseline`` or ``none``.
+
+    Under ``baseline`` every graded run passes: the verdict is on the session (`BaselineGate`).
+    """
 
     text: str
 
     @property
     def threshold(self) -> float | None:
         """The score S that is asked for; None when any will do."""
-        if self.text == "none":
+        if self.text in ("none", "baseline"):
             return None
         return RESOLVED_AT if self.text == "resolved" else float(self.text.partition(":")[2])
 

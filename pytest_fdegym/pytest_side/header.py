@@ -7,6 +7,7 @@ import pytest
 from pytest_fdegym.errors import FdeGymError
 from pytest_fdegym.people.router import Router
 from pytest_fdegym.people.router.decided import DecidedRouter
+from pytest_fdegym.pytest_side import command_agent, metering
 from pytest_fdegym.pytest_side.collection import Collecting
 from pytest_fdegym.pytest_side.session import FdeSession
 
@@ -47,6 +48,10 @@ class Header:
         except FdeGymError as error:
             folders = str(error)
         lines = [f"fdegym: {', '.join(what)}", f"fdegym: {', '.join(where)}, tasks {folders}"]
+        if not alone and (unreached := command_agent.without_model(self._session)) is not None:
+            lines.append(f"fdegym: {unreached}")
+        elif self._session.agent is not None and (metered := metering.shown(plan, self._session.agent.reference)) is not None:
+            lines.append(f"fdegym: {metered}")
         if (model := self._session.gateway_model) is not None:
             lines.append(f"fdegym: {NOT_COMPARABLE.format(model=model.id)}")
         return [*lines, f"fdegym: {NO_SANDBOX}"] if sandbox == "none" else lines

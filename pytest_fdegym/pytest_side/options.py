@@ -13,9 +13,11 @@ import pytest
 
 LEVELS = ("L0", "L1", "L2", "L3")
 SANDBOXES = ("auto", "bubblewrap", "landlock", "sandbox-exec", "none")
+NETWORKS = ("none", "host")
 ROUTERS = ("embedded", "llm:MODEL", "replay:PATH")
-GATES = ("resolved", "none")
+GATES = ("resolved", "baseline", "none")
 NO_LIMIT = "none"
+OFF = "off"
 MOST_SEEDS = 1000
 
 Action = Literal["store", "append", "store_true"]
@@ -70,6 +72,15 @@ def parse_agent_opt(text: str) -> str:
     return text
 
 
+def parse_agent_env(text: str) -> str:
+    """The name of an environment variable, none of pytest's."""
+    if not text.isidentifier() or not text.isascii():
+        raise _refuse("--fde-agent-env", text, "the name of an environment variable")
+    if text.startswith("PYTEST_"):
+        raise pytest.UsageError(f"--fde-agent-env: variables of pytest are kept from agents, found {text!r}.")
+    return text
+
+
 def parse_levels(text: str) -> list[str]:
     """``L3``, ``L0,L3`` or ``all``: the levels, in order, each once."""
     if text.strip() == "all":
@@ -101,11 +112,25 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def parse_gate(text: str) -> str:
-    """``resolved``, ``none`` or ``min-score:X`` with a finite number X."""
+    """``resolved``, ``baseline``, ``none`` or ``min-score:X`` with a finite number X."""
     name, _, number = text.partition(":")
-    if text in ("resolved", "none") or (name == "min-score" and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]+)?", number)):
+    if text in GATES or (name == "min-score" and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]+)?", number)):
         return text
-    raise _refuse("--fde-gate", text, "resolved, min-score:X (a number such as 0.6) or none", GATES)
+    raise _refuse("--fde-gate", text, "resolved, min-score:X (a number such as 0.6), baseline or none", GATES)
+
+
+def parse_baseline(text: str) -> str:
+    """The name of a file, unchanged."""
+    if not text.strip():
+        raise pytest.UsageError("--fde-baseline: the name of a file is expected, found nothing.")
+    return text
+
+
+def parse_margin(text: str) -> float:
+    """Uplift units, above 0."""
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]+)?", text) or float(text) <= 0:
+        raise _refuse("--fde-gate-margin", text, "a number above 0 such as 0.1")
+    return float(text)
 
 
 def _limit(name: str, pattern: str, accepted: str) -> Callable[[str], float | str]:
@@ -117,6 +142,29 @@ def _limit(name: str, pattern: str, accepted: str) -> Callable[[str], float | st
         return float(text)
 
     return parse
+
+
+def parse_progress(text: str) -> float | str:
+    """Seconds above 0, or ``off``."""
+    if text == OFF:
+        return OFF
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) or float(text) <= 0:
+        raise _refuse("--fde-progress", text, f"a number of seconds above 0, or {OFF},")
+    return float(text)
+
+
+def parse_share(text: str) -> float:
+    """A number from 0 to 1."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) or not 0 <= float(text) <= 1:
+        raise _refuse("--fde-min-coverage", text, "a number from 0 to 1")
+    return float(text)
+
+
+def parse_retries(text: str) -> int:
+    """A whole number from 0 to 9."""
+    if not re.fullmatch(r"[0-9]", text):
+        raise _refuse("--fde-retries", text, "a whole number from 0 to 9")
+    return int(text)
 
 
 class Option(NamedTuple):  # an ordinary session pays for this class, and a dataclass takes seven times as long to make
@@ -140,7 +188,7 @@ class Option(NamedTuple):  # an ordinary session pays for this class, and a data
 OPTIONS = (
     Option(
         "--fde-agent",
-        "the agent to grade: a built-in (do-nothing, literal, reference, expert, solution:NAME), an installed agent, "
+        "the agent to grade: a built-in (do-nothing, literal, reference, expert, five-tools, solution:NAME), an installed agent, "
         "package.module:callable, path/to/agent.py[:callable], 'cmd:SHELL COMMAND' or the name of a fixture. Without a path on the "
         "command line the bundled tasks and the scenario folders under the rootdir are collected, and no other tests.",
         parse_agent,
@@ -154,6 +202,30 @@ OPTIONS = (
         "K=V",
         "append",
         "linelist",
+    ),
+    Option(
+        "--fde-agent-network",
+        "for an agent that is a command: none (default; it reaches the customer's people, and models by the metering proxy) or host (this "
+        "machine's network and the home of its user, for programs that need their own login; recorded)",
+        _one_of("--fde-agent-network", NETWORKS),
+        "NETWORK",
+        default="none",
+    ),
+    Option(
+        "--fde-agent-env",
+        "for an agent that is a command: a variable of your environment that it gets too (repeatable); values are never recorded",
+        parse_agent_env,
+        "NAME",
+        "append",
+        "linelist",
+    ),
+    Option(
+        "--fde-metering",
+        "on (default; OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the keys beside them lead agents to a proxy on this machine, which holds the "
+        "real keys, counts turns, tokens and, with the extra pytest-fdegym[prices], USD, and cuts off at a run's limits) or off",
+        _one_of("--fde-metering", ("on", OFF)),
+        "on|off",
+        default="on",
     ),
     Option("--fde-agent-version", "the agent's version, for the records", str, "VERSION"),
     Option(
@@ -173,7 +245,35 @@ OPTIONS = (
         "SEED",
         default="1",
     ),
-    Option("--fde-gate", "what a run must reach to pass: resolved (default), min-score:X or none", parse_gate, "GATE", default="resolved"),
+    Option(
+        "--fde-gate",
+        "what a run must reach to pass: resolved (default), min-score:X or none; or baseline: every graded run passes, and the session "
+        "fails if the agent got worse than --fde-baseline",
+        parse_gate,
+        "GATE",
+        default="resolved",
+    ),
+    Option("--fde-baseline", "the file of scores that --fde-gate=baseline compares with", parse_baseline, "FILE"),
+    Option(
+        "--fde-update-baseline",
+        "write the scores of this session to --fde-baseline, if everything that was asked for was graded, and compare with nothing",
+        action="store_true",
+        ini_type="bool",
+    ),
+    Option(
+        "--fde-gate-margin",
+        "the drop of the mean score that --fde-gate=baseline has to exclude to say 'no regression' (default: 0.1)",
+        parse_margin,
+        "X",
+        default="0.1",
+    ),
+    Option(
+        "--fde-inconclusive",
+        "whether a session that --fde-gate=baseline finds inconclusive passes (default) or fails",
+        _one_of("--fde-inconclusive", ("pass", "fail")),
+        "pass|fail",
+        default="pass",
+    ),
     Option("--fde-results", "where records, event logs and patches are kept (default: .fdegym/results under the rootdir)", str, "DIR"),
     Option(
         "--fde-max-turns",
@@ -195,6 +295,36 @@ OPTIONS = (
         _limit("--fde-max-usd", r"[0-9]{1,9}(\.[0-9]+)?", "a number"),
         "USD",
         default="8",
+    ),
+    Option(
+        "--fde-budget-usd",
+        "model cost in USD that the whole session may cause: no run begins for which there is no room, going by the dearest one so far; "
+        "what is not run is an error of its own kind (default: none)",
+        _limit("--fde-budget-usd", r"[0-9]{1,9}(\.[0-9]+)?", "a number"),
+        "USD",
+        default=NO_LIMIT,
+    ),
+    Option(
+        "--fde-budget-minutes",
+        "wall-clock minutes of the session after which no run begins any more (default: none)",
+        _limit("--fde-budget-minutes", r"[0-9]{1,9}(\.[0-9]+)?", "a number"),
+        "N",
+        default=NO_LIMIT,
+    ),
+    Option(
+        "--fde-min-coverage",
+        "the share of the planned runs that must be graded, from 0 to 1: the session fails where void runs, or a budget, leave fewer "
+        "(default: 0)",
+        parse_share,
+        "X",
+        default="0",
+    ),
+    Option(
+        "--fde-retries",
+        "how often a run is begun again that an infrastructure fault spoiled before the agent had acted (default: 2)",
+        parse_retries,
+        "N",
+        default="2",
     ),
     Option(
         "--fde-sandbox",
@@ -219,6 +349,13 @@ OPTIONS = (
         "gateway cannot be compared with others then. Default: the scenarios' own simulated models",
         parse_gateway_model,
         "MODEL",
+    ),
+    Option(
+        "--fde-progress",
+        "how often to print a line for each run that is under way, in seconds, or off (default: 60; -q prints none)",
+        parse_progress,
+        "SECONDS",
+        default="60",
     ),
     Option(
         "--fde-admission", "check the anchors that scenarios must meet, instead of grading an agent", action="store_true", ini_type="bool"

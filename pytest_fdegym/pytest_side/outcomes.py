@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_fdegym.errors import FdeGymError, InfrastructureFault
+from pytest_fdegym.pytest_side.budget import NotRun
 from pytest_fdegym.pytest_side.fixtures import VoidRun
 from pytest_fdegym.pytest_side.nodes import AdmissionItem, CaseItem
 from pytest_fdegym.pytest_side.session import SESSION
+from pytest_fdegym.pytest_side.targets import SCENARIO_FILE
 
 _VOID = "An infrastructure fault spoiled the run. It says nothing about the agent and is left out of the averages."
 
@@ -32,6 +34,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if isinstance(error, VoidRun | InfrastructureFault):
             data["void"] = str(error)
             report.longrepr = f"VOID: {error}\n\n{_VOID}"
+        elif isinstance(error, NotRun):
+            data["not_run"] = str(error)
+            report.longrepr = f"NOT RUN: {error}"
         elif isinstance(error, FdeGymError):
             report.longrepr = str(error)
         elif isinstance(error, pytest.FixtureLookupError) and (sentence := _no_such_agent(item, error)) is not None:
@@ -73,6 +78,19 @@ def _show_output(item: CaseItem, output: str, report: pytest.TestReport) -> None
 
 
 def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:
-    if report.failed and getattr(report, "fde", {}).get("void") is not None:
+    data = getattr(report, "fde", {})
+    if report.failed and data.get("void") is not None:
         return "error", "V", "VOID"
+    if report.failed and data.get("not_run") is not None:
+        # Not among the errors, which are shown one by one: the summary says it once.
+        return "not run", "N", "NOT RUN"
     return None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
+    """A worker of pytest-xdist died in the middle of an item."""
+    if crashitem.partition("::")[0].rpartition("/")[2] == SCENARIO_FILE:
+        cause = f"the process that ran it died ({report.longrepr})"
+        report.longrepr = f"VOID: {cause}\n\n{_VOID}"
+        report.fde = {"void": cause}  # type: ignore[attr-defined]  # reports take further attributes

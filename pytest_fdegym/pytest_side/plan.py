@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -22,6 +23,10 @@ class Plan:
     """What a relative path in `agent` starts from: the invocation directory, or the ini file's."""
     agent_options: Mapping[str, str]
     agent_version: str | None
+    agent_network: Literal["none", "host"]
+    agent_env: tuple[str, ...]
+    """Names of variables that an agent that is a command gets too."""
+    metering: bool
     admission: bool
     tasks: tuple[Path, ...]
     """The folders of --fde-tasks; empty for the bundled tasks and those under the rootdir."""
@@ -30,13 +35,25 @@ class Plan:
     seeds: tuple[int, ...]
     """One, apart from admission."""
     gate: Gate
+    baseline: Path | None
+    update_baseline: bool
+    margin: float
+    """Of the baseline gate, in uplift units."""
+    inconclusive_fails: bool
     results: Path
     limits: Limits
+    budget_usd: float | None
+    budget_minutes: float | None
+    """Of the session."""
+    min_coverage: float
+    retries: int
     sandbox: str
     router: str
     router_directory: Path
     """What a relative path in `router` starts from."""
     gateway_model: str | None
+    progress: float | None
+    """Seconds between two lines about a run that is under way; None for no such lines."""
 
 
 def read_plan(config: pytest.Config) -> Plan:
@@ -59,19 +76,47 @@ def read_plan(config: pytest.Config) -> Plan:
         agent_directory=_base(config, "fde_agent"),
         agent_options=_agent_options(options.value(config, "fde_agent_opt")),
         agent_version=options.value(config, "fde_agent_version"),
+        agent_network=options.value(config, "fde_agent_network"),
+        agent_env=tuple(dict.fromkeys(options.value(config, "fde_agent_env"))),
+        metering=options.value(config, "fde_metering") != options.OFF,
         admission=admission,
         tasks=_folders(config),
         levels=tuple(options.value(config, "fde_levels")),
         runs=options.value(config, "fde_runs"),
         seeds=seeds,
         gate=Gate(options.value(config, "fde_gate")),
+        baseline=_baseline(config, admission),
+        update_baseline=not admission and bool(options.value(config, "fde_update_baseline")),
+        margin=options.value(config, "fde_gate_margin"),
+        inconclusive_fails=options.value(config, "fde_inconclusive") == "fail",
         results=_results(config),
         limits=_limits(config),
+        budget_usd=_number(config, "fde_budget_usd"),
+        budget_minutes=_number(config, "fde_budget_minutes"),
+        min_coverage=options.value(config, "fde_min_coverage"),
+        retries=options.value(config, "fde_retries"),
         sandbox=options.value(config, "fde_sandbox"),
         router=options.value(config, "fde_router"),
         router_directory=_base(config, "fde_router"),
         gateway_model=options.value(config, "fde_gateway_model"),
+        progress=None if (seconds := options.value(config, "fde_progress")) == options.OFF else float(seconds),
     )
+
+
+def _baseline(config: pytest.Config, admission: bool) -> Path | None:
+    given = options.value(config, "fde_baseline")
+    if given is None and not admission:
+        needs = [
+            flag
+            for flag, needed in (
+                ("--fde-gate=baseline", options.value(config, "fde_gate") == "baseline"),
+                ("--fde-update-baseline", options.value(config, "fde_update_baseline")),
+            )
+            if needed
+        ]
+        if needs:
+            raise pytest.UsageError(f"{needs[0]}: the file is missing; name it with --fde-baseline=FILE.")
+    return None if given is None else _base(config, "fde_baseline") / given
 
 
 def _results(config: pytest.Config) -> Path:
@@ -105,8 +150,9 @@ def _folders(config: pytest.Config) -> tuple[Path, ...]:
 
 
 def _limits(config: pytest.Config) -> Limits:
-    turns, minutes, usd = (
-        None if (value := options.value(config, f"fde_max_{name}")) == options.NO_LIMIT else float(value)
-        for name in ("turns", "minutes", "usd")
-    )
+    turns, minutes, usd = (_number(config, f"fde_max_{name}") for name in ("turns", "minutes", "usd"))
     return Limits(turns=None if turns is None else int(turns), minutes=minutes, usd=usd)
+
+
+def _number(config: pytest.Config, name: str) -> float | None:
+    return None if (value := options.value(config, name)) == options.NO_LIMIT else float(value)

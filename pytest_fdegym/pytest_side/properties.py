@@ -34,6 +34,7 @@ def properties(record: Record) -> dict[str, Scalar]:
         "turns": usage.turns,
         "usd": usage.usd,
         "end_reason": record.end_reason,
+        "fault": record.fault,
         "isolation": record.isolation,
         "router": record.router,
         "gateway": record.gateway,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from pytest_fdegym.agents.python import STUCK
+from pytest_fdegym.engage import UNANSWERED
 from pytest_fdegym.pytest_side.gate import Gate
 from pytest_fdegym.results.record import EndReason, Record
 from pytest_fdegym.results.store import Store
@@ -13,6 +15,8 @@ from pytest_fdegym.scenario.model import Kpi
 
 LONGEST_CRASH = 120
 """Characters of an agent's exception in a card's first line."""
+_OF_THE_END = (STUCK, UNANSWERED)
+"""How notes begin that say how the engagement ended."""
 _TRACEBACK = "Traceback (most recent call last):"
 _ENDINGS: dict[EndReason, str] = {
     "handover": "the agent handed over",
@@ -71,7 +75,9 @@ def score_card(record: Record, kpi: Kpi, gate: Gate, store: Store | None) -> str
         _line("key facts", f"{record.key_facts_obtained} of {len(engaged.key_facts)} obtained"),
         _line("end", _ENDINGS[record.end_reason] if record.end_reason else "unknown"),
     ]
-    if notes := [note for note in record.notes if not note.startswith(NOT_STORED)]:
+    for note in (each for each in record.notes if each.startswith(_OF_THE_END)):
+        lines += textwrap.wrap(note, 100, initial_indent="  - ", subsequent_indent="    ")
+    if notes := [note for note in record.notes if not note.startswith((NOT_STORED, *_OF_THE_END))]:
         lines += ["", "the delivery in production"]
         lines += [line for note in notes for line in textwrap.wrap(note, 100, initial_indent="  - ", subsequent_indent="    ")]
     if record.agent_error:

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from pytest_fdegym.pytest_side.baseline_gate import BaselineGate
+from pytest_fdegym.pytest_side.coverage import Coverage
 from pytest_fdegym.pytest_side.header import NO_SANDBOX, NOT_COMPARABLE
 from pytest_fdegym.pytest_side.nodes import AdmissionItem, CaseItem
 from pytest_fdegym.pytest_side.session import FdeSession
-from pytest_fdegym.pytest_side.tables import admission_lines, not_run_lines, result_lines
+from pytest_fdegym.pytest_side.tables import admission_lines, left_out_lines, not_run_lines, result_lines
 from pytest_fdegym.pytest_side.targets import SCENARIO_FILE
 from pytest_fdegym.results.record import Record
 
@@ -22,13 +24,19 @@ FROM_WORKER = "fdegym"
 class SummarySection:
     """Hooks that gather what reports carry, and print it."""
 
-    def __init__(self, session: FdeSession) -> None:
+    def __init__(self, session: FdeSession, gate: BaselineGate | None = None) -> None:
+        """`gate` is told how the session ended, and has the last word in it."""
         self._session = session
+        self._gate = gate
         self._ran = False
         self._planned: list[str] = []
         self._records: dict[str, Record] = {}
         self._verdicts: dict[str, dict[str, Any]] = {}
         self._skipped: dict[str, str] = {}
+        self._left_out: dict[str, str] = {}
+        """What the budget had no room for, and why."""
+        self._crashed: set[str] = set()
+        """What was under way when its worker died."""
         self._no_agent = False
         self._nothing = False
 
@@ -53,6 +61,12 @@ class SummarySection:
         # By node id: the last one counts when a plugin runs an item again.
         if data.get("record") is not None:
             self._records[report.nodeid] = Record.model_validate(data["record"])
+        self._left_out.pop(report.nodeid, None)
+        self._crashed.discard(report.nodeid)
+        if data.get("not_run") is not None:
+            self._left_out[report.nodeid] = data["not_run"]
+        elif data.get("void") is not None and data.get("record") is None:
+            self._crashed.add(report.nodeid)
         self._no_agent = self._no_agent or "no_agent" in data
         self._skipped.pop(report.nodeid, None)
         if report.skipped:
@@ -69,6 +83,10 @@ class SummarySection:
             return
         if self._session.refused is not None:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        if self._ran and self._planned and self._gate is not None:
+            self._gate.finish(session, self._records.values(), [each for each in self._planned if not self._is_graded(each)])
+        if self._ran and self._short() is not None and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         graded = bool(self._verdicts) or any(record.status == "graded" for record in self._records.values())
         if not self._ran or not self._planned or graded:
             return
@@ -77,6 +95,16 @@ class SummarySection:
         elif exitstatus == pytest.ExitCode.OK:
             self._nothing = True
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _short(self) -> str | None:
+        """What the coverage falls short of."""
+        if self._session.plan.admission:
+            return None
+        graded = sum(map(self._is_graded, self._planned))
+        return Coverage(graded, len(self._planned)).short_of(self._session.plan.min_coverage)
+
+    def _is_graded(self, nodeid: str) -> bool:
+        return nodeid in self._records and self._records[nodeid].status == "graded"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -99,11 +127,16 @@ class SummarySection:
             verdicts = [self._verdicts[nodeid] for nodeid in self._planned if nodeid in self._verdicts]
             lines = admission_lines(verdicts, len(self._planned))
         else:
-            lines = result_lines(list(self._records.values()), len(self._planned))
+            lines = result_lines(list(self._records.values()), len(self._planned), len(self._crashed))
+            lines += left_out_lines(list(self._left_out.values()))
             lines += not_run_lines(self._session.not_run, self._planned)
             lines += [f"results: {self._session.plan.results}"] if self._records else []
         for line in lines:
             terminalreporter.write_line(line)
+        for line, markup in self._gate.lines if self._gate is not None else ():
+            terminalreporter.write_line(line, **markup)
+        if (short := self._short()) is not None:
+            terminalreporter.write_line(short, red=True)
         if self._nothing:
             reasons = "; ".join(f"{count} skipped ({reason})" for reason, count in Counter(self._skipped.values()).items())
             terminalreporter.write_line(f"nothing was graded: {reasons or 'no run took place'}. The session fails.", red=True)

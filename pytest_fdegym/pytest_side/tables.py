@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from pytest_fdegym.agents.python import STUCK
+from pytest_fdegym.columns import table
 from pytest_fdegym.pytest_side.score_card import signed
 from pytest_fdegym.results.record import AgentIdentity, Record
 from pytest_fdegym.results.statistics import Interval, Summary, floored_score, summarise
 from pytest_fdegym.runner import NOT_STORED
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
-    """Rows in columns; the first `left` columns and the last one stand to the left, the others to the right."""
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
-
-    def line(row: Sequence[str]) -> str:
-        last = len(row) - 1
-        cells = [
-            cell.ljust(width) if number < left or number == last else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
-
-    return [line(header), *map(line, rows)]
-
-
-def result_lines(records: Sequence[Record], planned: int) -> list[str]:
-    """The table by task and level, then the averages. S is floored as averages demand: max(U_adj, -1) - C."""
+def result_lines(records: Sequence[Record], planned: int, lost: int = 0) -> list[str]:
+    """The table by task and level, then the averages. S is floored as averages demand: max(U_adj, -1) - C. `lost` runs are void, too:
+    their processes died, and they have no record.
+    """
     agents = _by_agent(records)
     several = len(agents) > 1
     rows = []
@@ -41,11 +31,13 @@ def result_lines(records: Sequence[Record], planned: int) -> list[str]:
     header = (*(("agent",) if several else ()), "task", "level", "runs", "S", "U", "C", "resolved", "incidents", "end")
     lines = [*table(header, rows, left=3 if several else 2), ""] if rows else []
     if not several:
-        return [*lines, *_averages(summarise(records, planned), "planned"), *_not_stored(records)]
+        summary = summarise(records, planned)
+        return [*lines, *_averages(replace(summary, void=summary.void + lost), "planned"), *_notes(records)]
     for agent, its in agents.items():
         lines += [f"agent {agent}", *_averages(summarise(its), "runs"), ""]
     graded = summarise(records).graded
-    return [*lines, f"all agents: graded {graded} of {planned} planned", *_not_stored(records)]
+    dead = f", {lost} lost with their processes" if lost else ""
+    return [*lines, f"all agents: graded {graded} of {planned} planned{dead}", *_notes(records)]
 
 
 def _by_agent(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -61,9 +53,15 @@ def _in_full(agent: AgentIdentity) -> str:
     return " ".join([agent.name, *([agent.version] if agent.version else []), *(f"{key}={value}" for key, value in agent.options.items())])
 
 
-def _not_stored(records: Sequence[Record]) -> list[str]:
-    notes = Counter(note for record in records for note in record.notes if note.startswith(NOT_STORED))
+def _notes(records: Sequence[Record]) -> list[str]:
+    """What the session as a whole has to know of its runs."""
+    notes = Counter(note for record in records for note in record.notes if note.startswith((NOT_STORED, STUCK)))
     return [note if count == 1 else f"{note}, {count} times" for note, count in notes.items()]
+
+
+def left_out_lines(reasons: Sequence[str]) -> list[str]:
+    """What the session's budget had no room for."""
+    return [f"not run: {count} ({reason})" for reason, count in Counter(reasons).items()]
 
 
 def not_run_lines(not_run: Mapping[str, str], planned: Sequence[str]) -> list[str]:
@@ -102,7 +100,7 @@ def _averages(summary: Summary, of: str) -> list[str]:
             f"mean score {signed(summary.mean_score)} "
             f"(95 % interval over tasks: {_interval(summary.by_task)}, over scenarios: {_interval(summary.by_scenario)})"
         )
-        cost = "unknown" if summary.mean_usd is None else f"{summary.mean_usd:.2f} USD"
+        cost = "unknown" if summary.mean_usd is None else f"{_dollars(summary.mean_usd)} USD"
         if summary.mean_usd is not None and summary.usd_known < summary.graded:
             cost += f" (known for {summary.usd_known} of {summary.graded} runs)"
         lines.append(
@@ -113,6 +111,11 @@ def _averages(summary: Summary, of: str) -> list[str]:
         f"graded {summary.graded} of {summary.planned} {of}"
     )
     return lines
+
+
+def _dollars(usd: float) -> str:
+    """Cents, or two digits of less than one: what has a price is never shown as 0.00."""
+    return f"{usd:.2f}" if usd == 0 or usd >= 0.01 else f"{usd:.2g}"
 
 
 def _interval(interval: Interval) -> str:

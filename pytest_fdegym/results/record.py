@@ -50,6 +50,9 @@ class Usage(_Model):
     input_tokens: int | None = None
     output_tokens: int | None = None
     usd: float | None = None
+    usd_at_least: float | None = Field(
+        default=None, description="The part of the cost that is known, where usd is unknown because calls had no price."
+    )
 
 
 class Engaged(_Model):
@@ -79,6 +82,7 @@ class Record(_Model):
     agent: AgentIdentity
     status: Literal["graded", "void"]
     void_cause: str | None = None
+    fault: str | None = Field(None, description="What ended or spoiled the run, as a row of docs/outcomes.md; null for a handover.")
     scores: Scores | None = None
     incidents: tuple[IncidentRecord, ...] = ()
     engaged: Engaged = Engaged()
@@ -95,6 +99,10 @@ class Record(_Model):
         "others. Null where the customer has no gateway.",
     )
     digest: str = Field(description="Content digest of the task (scenario, variant, seed) and of the harness's scoring.")
+    world_digest: str | None = Field(
+        None, description="Content digest of the scenario in this variant and of the seed, on which alone runs can be compared."
+    )
+    scoring_version: Annotated[int, Field(ge=1)] = Field(1, description="Raised when the harness changes how a delivery is scored.")
     delivery_digest: str | None = None
     started_at: datetime
     wall_seconds: float

@@ -12,6 +12,8 @@ from decimal import Decimal
 
 from pytest_fdegym.errors import ScenarioError
 
+SCORING_VERSION = 1
+"""Raised by every change marked **scores** in the changelog: scores from before and after it are not compared."""
 RESOLVED_AT = 0.8
 TOLERANCE = 1e-9
 """Float error that a comparison with a threshold forgives: 0.95 - 0.15 reaches 0.8."""

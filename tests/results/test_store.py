@@ -9,25 +9,37 @@ from pathlib import Path
 import pytest
 
 from pytest_fdegym.observer import Event
-from pytest_fdegym.results.record import AgentIdentity
-from pytest_fdegym.results.store import Store, write_whole
+from pytest_fdegym.results.files import write_whole
+from pytest_fdegym.results.record import AgentIdentity, Record
+from pytest_fdegym.results.store import Store, StoredRun
 from tests.support.records import graded
+
+
+def save(store: Store, record: Record, *events: Event, patch: str = "") -> StoredRun:
+    with store.open_log(record) as log:
+        for event in events:
+            log.notify(event)
+        return store.save(record, log, patch)
 
 
 def test_a_run_is_three_files_and_the_record_reads_back(tmp_path: Path) -> None:
     record = graded(cost=0.099)
     event = Event("message", {"entry": {"person": "okafor", "charge": 0.01}}, at=datetime(2025, 3, 4, 10))
-    paths = Store(tmp_path).save(record, [Event("start"), event], "a patch\n")
+    paths = save(Store(tmp_path), record, Event("start"), event, patch="a patch\n")
     assert [path.relative_to(tmp_path).as_posix() for path in (paths.record, paths.events, paths.patch)] == [
         "myagent/oil_npt.v1.L3.run1.json",
         "myagent/oil_npt.v1.L3.run1.events.jsonl",
         "myagent/oil_npt.v1.L3.run1.patch",
     ]
     assert Store(tmp_path).records() == [record]
-    assert [json.loads(line) for line in paths.events.read_text().splitlines()] == [
-        {"kind": "start", "at": None},
-        {"kind": "message", "at": "2025-03-04T10:00:00", "entry": {"person": "okafor", "charge": 0.01}},
-    ]
+    start, message = (json.loads(line) for line in paths.events.read_text().splitlines())
+    assert start == {"kind": "start", "time": start["time"], "at": None}
+    assert message == {
+        "kind": "message",
+        "time": message["time"],
+        "at": "2025-03-04T10:00:00",
+        "entry": {"person": "okafor", "charge": 0.01},
+    }
     assert paths.patch.read_text() == "a patch\n"
     assert (tmp_path / ".gitignore").read_text() == "*\n"
 
@@ -35,7 +47,7 @@ def test_a_run_is_three_files_and_the_record_reads_back(tmp_path: Path) -> None:
 def test_a_newer_run_takes_the_place_of_an_older_one_and_another_seed_does_not(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for record in (graded(uplift=0.1), graded(uplift=0.2), graded(uplift=0.3, seed=7)):
-        store.save(record, [], "")
+        save(store, record)
     assert sorted(record.scores.uplift for record in store.records() if record.scores) == [0.2, 0.3]
 
 
