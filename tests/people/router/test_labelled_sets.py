@@ -16,10 +16,10 @@ SETS = {
     "oil_npt/questions": "oil_npt",
     "oil_npt/questions_b": "oil_npt",
     "oncall_incident/questions": "oncall_incident",
-    "charge_care_config_dev": "charge_care_config",
-    "charge_care_config_dev_b": "charge_care_config",
-    "charge_care_config_dev_c": "charge_care_config",
-    "charge_care_config_dev_d": "charge_care_config",
+    "charge_care_config/questions": "charge_care_config",
+    "charge_care_config/questions_b": "charge_care_config",
+    "charge_care_config/questions_c": "charge_care_config",
+    "charge_care_config/questions_d": "charge_care_config",
 }
 """The scenario of each set."""
 PEOPLE = scenario_people("oil_npt")
