@@ -44,6 +44,14 @@ def bundled_tasks() -> Path:
     raise InfrastructureFault(f"this installation holds no bundled tasks: neither {archive} nor {checkout} exists")
 
 
+def shipped_tasks() -> Path | None:
+    """Where the tasks are that were checked before they were shipped: `bundled_tasks`, None in a source checkout, where they are written.
+
+    Raises InfrastructureFault as `bundled_tasks` does.
+    """
+    return bundled_tasks() if (_PACKAGE / ARCHIVE).is_file() else None
+
+
 def unpacked(archive: Path, places: tuple[Path, ...]) -> Path:
     """Unpack `archive` into the first of `places` that can be written, unless it was before; returns its folder ``tasks``.
 

@@ -27,7 +27,35 @@ class SandboxUnavailable(FdeGymError):
 
 
 class InfrastructureFault(FdeGymError):
-    """Something broke that says nothing about the agent; the run becomes *void*."""
+    """Something broke that says nothing about the agent; the run becomes *void*. `row` is the one of `pytest_fdegym.outcomes`."""
+
+    row = "harness_fault"
+
+
+class SandboxFault(InfrastructureFault):
+    """The sandbox failed."""
+
+    row = "sandbox_fault"
+
+
+class RouterFault(InfrastructureFault):
+    """The router failed, or the model behind it."""
+
+    row = "router_fault"
+
+
+class GatewayModelFault(InfrastructureFault):
+    """The model behind a customer's gateway failed."""
+
+    row = "gateway_model_fault"
+
+
+class ModelFault(InfrastructureFault):
+    """The agent's model provider failed; `row` says how."""
+
+    def __init__(self, row: str, text: str) -> None:
+        super().__init__(text)
+        self.row = row
 
 
 class LimitReached(FdeGymError):

@@ -18,7 +18,7 @@ from pytest_fdegym.deployment.host import Deployment
 from pytest_fdegym.digests import combined, harness_digest
 from pytest_fdegym.errors import InfrastructureFault, ScenarioError
 from pytest_fdegym.gateway.models import SIMULATED, Model
-from pytest_fdegym.results.store import write_whole
+from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
 from pytest_fdegym.scenario.scenario import Solution
 from pytest_fdegym.scenario.solutions import lay
@@ -186,8 +186,8 @@ class Grader:
             lay_solution(prepared, solution, workspace, self._sandbox)
             frozen = freeze(workspace, prepared.file.deployed, root / "frozen")
             obtained = Obtained(
-                signoffs=granted_signoffs(prepared, [grant.topic for grant in solution.manifest.granted_signoffs]),
-                facts=frozenset(solution.manifest.granted_facts) & frozenset(prepared.facts),
+                signoffs=granted_signoffs(prepared, solution.manifest.signoffs_granted_in(prepared.variant)),
+                facts=solution.manifest.facts_granted_in(prepared.variant),
             )
             return self.measure(prepared, frozen, obtained, yardstick)
 

@@ -22,6 +22,7 @@ EventKind = Literal[
     "replay",
     "grade",
     "void",
+    "retry",
 ]
 
 

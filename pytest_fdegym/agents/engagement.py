@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import io
-import os
 import shlex
-import stat
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from pytest_fdegym.agents.commands import Commands
+from pytest_fdegym.agents.files import OutsideWorkspace, WorkspaceFiles
 from pytest_fdegym.channel.client import ChannelClient
 from pytest_fdegym.channel.protocol import (
     AskRequest,
@@ -26,14 +24,11 @@ from pytest_fdegym.channel.protocol import (
     WaitCard,
     WaitRequest,
 )
-from pytest_fdegym.errors import FdeGymError
 from pytest_fdegym.observer import Event, Observer
 from pytest_fdegym.sandbox.base import CommandResult, Sandbox
 from pytest_fdegym.text import kept
 
-
-class OutsideWorkspace(FdeGymError):
-    """A file tool was asked for a path that leads out of the workspace."""
+__all__ = ["Engagement", "OutsideWorkspace"]
 
 
 class Engagement:
@@ -48,10 +43,15 @@ class Engagement:
         """The instruction and the working arrangements, as in TASK.md."""
         self.workspace = workspace
         """The customer's files; what stands in the delivered folders at handover is deployed."""
+        self._socket = socket
         self._channel = ChannelClient(socket)
-        self._sandbox = sandbox
+        self._files = WorkspaceFiles(workspace, sandbox.give)
         self._commands = commands
         self._observer = observer
+
+    def hang_up(self) -> None:
+        """For the harness: whoever waits for an answer of the customer's waits no longer."""
+        self._channel.hang_up()
 
     # --- people ---
 
@@ -100,36 +100,42 @@ class Engagement:
 
     def list_files(self, folder: str = ".") -> list[str]:
         """Paths of the regular files below a folder of the workspace, sorted, relative to the workspace."""
-        root = self._inside(folder)
-        return sorted(str(path.relative_to(self.workspace)) for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+        return self._files.list_files(folder)
 
-    def read_text(self, path: str) -> str:
-        """The text of a regular file of the workspace (UTF-8, undecodable bytes replaced). Raises OSError for anything else."""
-        with _opened(self._inside(path), os.O_RDONLY) as file:
-            return file.read().decode("utf-8", "replace")
+    def list_folder(self, folder: str = ".") -> list[str]:
+        """Names in one folder of the workspace, sorted, those of folders with a slash at the end. Raises OSError if it is none."""
+        return self._files.list_folder(folder)
+
+    def read_text(self, path: str, *, most_bytes: int | None = None) -> str:
+        """The text of a regular file of the workspace (UTF-8, undecodable bytes replaced).
+
+        Raises OSError for anything else, and for a file that has more than `most_bytes`.
+        """
+        return self._files.read_text(path, most_bytes=most_bytes)
 
     def write_text(self, path: str, text: str) -> None:
         """Write a regular file of the workspace, making its folders. Raises OSError where that cannot be done."""
         self._commands.check_open()
-        target = self._inside(path)
-        made = [folder for folder in target.parents if not folder.exists()]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _opened(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
-        self._sandbox.give(made[-1] if made else target)
+        self._files.write_text(path, text)
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace the one place where `old` stands in a file. Raises ValueError when it stands nowhere or more than once."""
-        text = self.read_text(path)
-        if (count := text.count(old)) != 1:
-            raise ValueError(f"{path}: the text to replace stands there {count} times; exactly once is expected")
-        self.write_text(path, text.replace(old, new))
+        self._commands.check_open()
+        self._files.edit(path, old, new)
 
-    def _inside(self, path: str) -> Path:
-        target = (self.workspace / path).resolve()
-        if not target.is_relative_to(self.workspace.resolve()):
-            raise OutsideWorkspace(f"{path!r} leads out of the workspace")
-        return target
+    # --- for agents that are MCP clients ---
+
+    def mcp_command(self, *, files: bool = False) -> list[str]:
+        """The command line of an MCP server on standard input and output that serves this engagement: ``people``, ``ask``, ``inbox``,
+        ``wait``, ``trial``, ``log`` and ``status``; with `files` also ``list_files``, ``read_file``, ``write_file`` and ``edit_file`` in
+        the workspace, for agents that have no other way to change the system.
+
+        Start it as a child process outside of the sandbox, with any environment and in any folder; needs ``pip install
+        "pytest-fdegym[mcp]"``. It reaches nothing but the customer's socket and the workspace, and refuses when the engagement is over.
+        """
+        # -P: it may be started in the workspace, where no module is to be found that the agent wrote.
+        command = [sys.executable, "-P", "-m", "pytest_fdegym.cli", "mcp", "--socket", str(self._socket)]
+        return [*command, "--files", str(self.workspace)] if files else command
 
     # --- limits ---
 
@@ -141,12 +147,3 @@ class Engagement:
         """Report model usage since the last report, so that limits hold and costs are known. Leave `usd` out when it is unknown."""
         report = UsageReport(turns=turns, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
         return self._channel.request("POST", "/usage", StatusCard, report)
-
-
-def _opened(path: Path, flags: int) -> io.FileIO:
-    """Open a regular file and nothing else: no link at its name, and a pipe or a device that waits for somebody is refused at once."""
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return io.FileIO(handle, "r" if flags == os.O_RDONLY else "w")

@@ -1,4 +1,4 @@
-"""Loads the agent that a Reference names: imports a file, a module or an entry point. Knows nothing of pytest."""
+"""Loads the agent that a Reference names: a file's, a module's, an entry point's, or the five-tool agent. Knows nothing of pytest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from pytest_fdegym.agents.options import own_traceback, with_options
-from pytest_fdegym.agents.resolve import PREFIXES, Agent, Installed, Reference
+from pytest_fdegym.agents.resolve import FIVE_TOOLS, PREFIXES, Agent, Installed, Reference
 from pytest_fdegym.errors import AgentNotFound, nearest
 
 DEFAULT_CALLABLE = "agent"
@@ -26,6 +26,10 @@ def load(reference: Reference, directory: Path, options: Mapping[str, str], inst
     with the options, a callable gets those it names as keyword arguments. Raises AgentNotFound, with the agent's own traceback if its
     code raised, and UsageError for options that it does not take.
     """
+    if reference.kind == "builtin" and reference.target == FIVE_TOOLS:
+        from pytest_fdegym.agents.five_tools.built_in import five_tools  # noqa: PLC0415  (what it needs is an extra)
+
+        return five_tools(options, reference.text, directory)
     if reference.kind == "file":
         found = _from_file(reference, directory)
     elif reference.kind == "module":

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from pytest_fdegym.errors import AgentNotFound, UsageError, nearest
 
 ENTRY_POINT_GROUP = "pytest_fdegym.agents"
-BUILT_IN = ("do-nothing", "literal", "reference", "expert")
+FIVE_TOOLS = "five-tools"
+BUILT_IN = ("do-nothing", "literal", "reference", "expert", FIVE_TOOLS)
 LONGEST_COMMAND = 60
 """Characters that an agent's name keeps of its shell command."""
 PREFIXES = ("builtin", "solution", "entrypoint", "fixture", "cmd")
@@ -40,7 +41,7 @@ class Reference:
 
     @property
     def name(self) -> str:
-        """How the agent is called in records; of a command its first line, at most LONGEST_COMMAND characters."""
+        """How the agent is called in records; of a command its first line that is no comment, at most LONGEST_COMMAND characters."""
         if self.kind == "command":
             return f"cmd:{_short(self.target)}"
         return self.target if self.kind in ("builtin", "entrypoint", "fixture") else self.text
@@ -96,7 +97,8 @@ def accepted_forms(installed: Installed) -> str:
 
 def _short(command: str) -> str:
     lines = command.strip().splitlines()
-    first = lines[0][:LONGEST_COMMAND]
+    # Of a script that was given as text, the first line that does something.
+    first = next((line.strip() for line in lines if line.strip() and not line.strip().startswith("#")), lines[0])[:LONGEST_COMMAND]
     return first if first == command.strip() else f"{first.rstrip()}..."
 
 

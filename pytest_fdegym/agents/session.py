@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_fdegym.agents.commands import Commands
 from pytest_fdegym.limits import LimitTracker
@@ -14,8 +14,22 @@ from pytest_fdegym.results.record import AgentIdentity, EndReason
 from pytest_fdegym.sandbox.base import Sandbox
 from pytest_fdegym.workspace.prepare import PreparedTask
 
+if TYPE_CHECKING:
+    from pytest_fdegym.agents.metering.account import Account  # most runs need no HTTP
+
 LIMIT_REASONS: dict[str, EndReason] = {"turns": "limit_turns", "minutes": "limit_minutes", "usd": "limit_usd"}
 """The ending for each limit."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is around the workspace of an agent that is a command."""
+
+    network: Literal["none", "host"] = "none"
+    hidden: tuple[Path, ...] = ()
+    """Places that hold truth, out of its sight."""
+    kept: tuple[Path, ...] = ()
+    """Places that it must not write, even in a home that it may write."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,10 @@ class Session:
     observer: Observer
     prepared: PreparedTask
     conversation: Conversation
+    account: Account | None = None
+    """The run's account with the metering proxy, where there is one."""
+    surroundings: Surroundings = Surroundings()
+    """What a command that is the agent finds around its workspace."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,12 @@ class Ending:
 
     reason: EndReason = "handover"
     error: str | None = None
+    fault: str | None = None
+    """What it was, as a row of `pytest_fdegym.outcomes`, where the adapter knows more than `reason` says."""
+    cause: str | None = None
+    """A line about `fault`."""
+    notes: tuple[str, ...] = ()
+    """Plain sentences for the record."""
     granted_signoffs: tuple[str, ...] = ()
     """Topics (``person/topic``) whose sign-off a solution is granted; agents obtain theirs in conversation."""
     granted_facts: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Literal
 
-from pytest_fdegym.errors import FdeGymError, InfrastructureFault, ScenarioError
+from pytest_fdegym.errors import FdeGymError, GatewayModelFault, InfrastructureFault, ScenarioError
 from pytest_fdegym.gateway.models import Model
 from pytest_fdegym.gateway.protocol import ANSWER_CHARACTERS, Chat, Refused
 from pytest_fdegym.scenario.model import Gateway
@@ -68,11 +68,16 @@ class Service:
         if fault is not None:
             raise fault
 
+    def close(self) -> None:
+        """Refuse what is still asked; an answer that is being made is not waited for."""
+        self._open = False
+
     def chat(self, chat: Chat) -> tuple[int, str]:
         """The answer, and which one it is (from 1). Raises Refused."""
         with self._lock:
             if not self._open:
-                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the gateway serves nobody outside of a call of production's")
+                closed = "the engagement is over" if self.stage == "work" else "the gateway serves nobody outside of a call of production's"
+                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, closed)
             if self._fault is not None:
                 raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed")
             if len(self._calls) >= self._most or self._characters >= REPLAY_CHARACTERS:
@@ -83,11 +88,15 @@ class Service:
                 answer = self._checked(self._model.answer(request))
             except Refused:
                 raise
-            except FdeGymError as error:
+            except ScenarioError as error:
                 self._fault = error
                 raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed") from None
+            except InfrastructureFault as error:
+                self._fault = GatewayModelFault(str(error))
+                self._fault.__cause__ = error
+                raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed") from None
             except Exception as error:
-                self._fault = InfrastructureFault(f"the gateway failed: {type(error).__name__}: {error}")
+                self._fault = GatewayModelFault(f"the gateway failed: {type(error).__name__}: {error}")
                 self._fault.__cause__ = error
                 raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed") from None
             finally:

@@ -12,7 +12,7 @@ from pytest_fdegym.gateway.server import SOCKET_NAME as GATEWAY_SOCKET
 from pytest_fdegym.scenario.model import Gateway, Level, ScenarioFile
 from pytest_fdegym.workspace.prepare import PreparedTask
 
-COMMANDS = ("ask", "inbox", "wait")
+COMMANDS = ("ask", "inbox", "wait", "mcp")
 TRIAL_COMMAND = "trial"
 
 _ARRANGEMENTS = """\

@@ -278,7 +278,7 @@ class WithoutPython:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self.name, self.run, self.give = sandbox.name, sandbox.run, sandbox.give
+        self.name, self.way_out, self.run, self.give = sandbox.name, sandbox.way_out, sandbox.run, sandbox.give
 
     def start(self, command: Sequence[str], layout: Layout, bounds: Bounds) -> SandboxedProcess:
         return self._sandbox.start(["sh", "-c", "echo no libpython >&2; exit 127"], layout, bounds)

@@ -139,7 +139,7 @@ def test_a_session_fixture_of_the_invocation_directory_is_made_once(
 
 
 FORMS = (
-    "Built in: do-nothing, literal, reference, expert. Installed: none. A name of these is accepted, or solution:NAME, "
+    "Built in: do-nothing, literal, reference, expert, five-tools. Installed: none. A name of these is accepted, or solution:NAME, "
     "package.module:callable, path/to/agent.py[:callable], 'cmd:SHELL COMMAND', or a fixture's name."
 )
 

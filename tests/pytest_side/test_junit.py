@@ -46,6 +46,7 @@ def test_of_a_graded_run(project: pytest.Pytester, workers: list[str]) -> None:
         "fde.turns": "",
         "fde.usd": "",
         "fde.end_reason": "handover",
+        "fde.fault": "",
         "fde.gateway": "",
     }
 

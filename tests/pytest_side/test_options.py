@@ -42,13 +42,14 @@ def test_a_list_of_seeds_is_what_it_says(seeds: list[int]) -> None:
         ),
         (
             "--fde-gate=resolve",
-            "--fde-gate: resolved, min-score:X (a number such as 0.6) or none is expected, found 'resolve'. Did you mean 'resolved'?",
+            "--fde-gate: resolved, min-score:X (a number such as 0.6), baseline or none is expected, found 'resolve'. "
+            "Did you mean 'resolved'?",
         ),
         (
             "--fde-gate=min-score:nan",
-            "--fde-gate: resolved, min-score:X (a number such as 0.6) or none is expected, found 'min-score:nan'.",
+            "--fde-gate: resolved, min-score:X (a number such as 0.6), baseline or none is expected, found 'min-score:nan'.",
         ),
-        ("--fde-gate=baseline", "--fde-gate: resolved, min-score:X (a number such as 0.6) or none is expected, found 'baseline'."),
+        ("--fde-gate=", "--fde-gate: resolved, min-score:X (a number such as 0.6), baseline or none is expected, found ''."),
         ("--fde-max-turns=0", "--fde-max-turns: a whole number above 0, or none, is expected, found '0'."),
         ("--fde-max-turns=2.5", "--fde-max-turns: a whole number above 0, or none, is expected, found '2.5'."),
         ("--fde-max-minutes=inf", "--fde-max-minutes: a number above 0, or none, is expected, found 'inf'."),
@@ -112,18 +113,30 @@ def test_every_option_has_an_ini_twin(project: pytest.Pytester, monkeypatch: pyt
         fde_agent_opt =
             size=3
         fde_agent_version = 7
+        fde_agent_network = none
+        fde_agent_env =
+        fde_metering = off
         fde_tasks = tasks
         fde_levels = L0,L3
         fde_runs = 2
         fde_seed = 4
         fde_gate = none
+        fde_baseline = main.json
+        fde_update_baseline = false
+        fde_gate_margin = 0.2
+        fde_inconclusive = fail
         fde_results = out
         fde_max_turns = 5
         fde_max_minutes = 5
         fde_max_usd = none
+        fde_budget_usd = 20
+        fde_budget_minutes = none
+        fde_min_coverage = 0.9
+        fde_retries = 0
         fde_sandbox = auto
         fde_router = embedded
         fde_gateway_model = large-9
+        fde_progress = off
         fde_admission = false
         """
     )

@@ -288,6 +288,7 @@ def test_the_workspace_holds_the_site_the_task_and_the_commands(case: Case, sett
         "bin/.socket",
         "bin/ask",
         "bin/inbox",
+        "bin/mcp",
         "bin/wait",
         "docs/post.md",
         "system/labels.py",

@@ -20,7 +20,7 @@ from pytest_fdegym.channel.protocol import TrialCard
 from pytest_fdegym.errors import InfrastructureFault, ScenarioError
 from pytest_fdegym.results.record import AgentIdentity, Record
 from pytest_fdegym.runner import Case, Settings, run
-from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, SandboxedProcess
+from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, SandboxedProcess, WayOut
 from pytest_fdegym.scenario.loader import load
 from tests.support.settings import python_agent
 from tests.support.tiny_gateway import write_tiny_gateway
@@ -196,7 +196,7 @@ def test_where_there_is_none_there_is_no_program_and_no_word_of_it(case: Case, s
     assert record.agent_error is None, record.agent_error
     assert "trial" not in seen[0]
     assert "gateway" not in seen[0]
-    assert seen[1:] == ["bin/.socket", "bin/ask", "bin/inbox", "bin/wait", "trial runs are not possible here"]
+    assert seen[1:] == ["bin/.socket", "bin/ask", "bin/inbox", "bin/mcp", "bin/wait", "trial runs are not possible here"]
 
 
 def test_a_variant_may_have_none(tmp_path: Path, settings: Settings) -> None:
@@ -252,6 +252,7 @@ class NeverStarts:
     """A sandbox in which the delivered system cannot be started."""
 
     name = "broken"
+    way_out: WayOut = "nowhere"
 
     def __init__(self, inner: Settings) -> None:
         self._inner = inner.sandbox
