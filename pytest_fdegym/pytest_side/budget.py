@@ -18,6 +18,7 @@ from typing import Any, Literal
 import pytest
 
 from pytest_fdegym.pytest_side.plan import Plan
+from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.results.record import Usage
 
 FOLDER = "fdegym_budget"
@@ -163,14 +164,12 @@ class SessionBudget:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[dict[str, Any]]:
         """The state, which nobody else reads or writes meanwhile."""
-        with (self._folder / "spent.json").open("a+", encoding="utf-8") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX)
-            file.seek(0)
-            state: dict[str, Any] = json.loads(file.read() or "{}")
+        with (self._folder / "lock").open("a") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            place = self._folder / "spent.json"
+            state: dict[str, Any] = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
             yield state
-            file.truncate(0)
-            file.write(json.dumps(state))
-            file.flush()
+            write_whole(place, json.dumps(state))  # a worker may be killed at any moment
 
 
 def _read(state: Mapping[str, Any]) -> Spent:
