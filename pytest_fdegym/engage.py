@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fdegym.acts import Acts
+from pytest_fdegym.agents.command import CommandAgent
 from pytest_fdegym.agents.commands import Commands
 from pytest_fdegym.agents.faults import fault_seen
 from pytest_fdegym.agents.session import LIMIT_REASONS, Deliverer, Ending, Session, Surroundings
+from pytest_fdegym.audit import Audit, texts_below
 from pytest_fdegym.channel.client import EngagementOver
 from pytest_fdegym.channel.server import Channel, Customer
 from pytest_fdegym.deployment.freeze import Frozen, freeze
@@ -23,8 +25,10 @@ from pytest_fdegym.limits import LimitTracker
 from pytest_fdegym.observer import Event, Observer, Observers
 from pytest_fdegym.outcomes import outcome, voids
 from pytest_fdegym.people.conversation import Conversation
+from pytest_fdegym.people.ledger import Ledger
 from pytest_fdegym.results.record import Engaged, Usage
 from pytest_fdegym.sandbox.base import Layout
+from pytest_fdegym.scenario.model import PeopleFile
 from pytest_fdegym.scenario.world import GatewayCall
 from pytest_fdegym.scoring.uplift import contact_cost
 from pytest_fdegym.scratch import remove_tree
@@ -71,6 +75,8 @@ class Engagements:
         self._case, self._deliverer, self._settings, self._prepared = case, deliverer, settings, prepared
         self._root, self._observer, self._watch = root, observer, watch
         self._tracker: LimitTracker | None = None
+        self.audit = Audit()
+        """Of the last one."""
 
     @property
     def usage(self) -> Usage:
@@ -95,7 +101,13 @@ class Engagements:
 
     def _once(self, tracker: LimitTracker, acts: Acts) -> Delivered:
         prepared, settings, root = self._prepared, self._settings, self._root
-        observer = Observers([acts, self._observer])
+        surroundings = _surroundings(self._case, settings, prepared)
+        self.audit = Audit(
+            own=(str(root),),
+            secret=tuple(map(str, (*surroundings.hidden, prepared.directory))),
+            commands=not isinstance(self._deliverer, CommandAgent),
+        )
+        observer = Observers([acts, self.audit, self._observer])
         workspace, sockets = root / "work", root / "socket"
         sockets.mkdir(mode=0o755)
         brief = build_workspace(prepared, self._case.level, workspace, sockets)
@@ -133,7 +145,7 @@ class Engagements:
                 prepared=prepared,
                 conversation=conversation,
                 account=account,
-                surroundings=_surroundings(self._case, settings, prepared),
+                surroundings=surroundings,
             )
             with self._watch.excluded():
                 ending = _delivered(self._deliverer, session, customer)
@@ -153,6 +165,7 @@ class Engagements:
         prepared, ledger = self._prepared, conversation.ledger
         _look_into(workspace)
         frozen = freeze(workspace, prepared.file.deployed, self._root / "frozen")
+        self._looked_through(frozen, ledger)
         obtained = Obtained(
             signoffs=(*ledger.signoffs, *granted_signoffs(prepared, ending.granted_signoffs)),
             facts=ledger.facts | (frozenset(ending.granted_facts) & frozenset(prepared.facts)),
@@ -167,6 +180,21 @@ class Engagements:
             signoffs=tuple(signoff.id for signoff in ledger.signoffs),
         )
         return Delivered(ending, frozen, obtained, engaged, contact_cost(entry.charge for entry in ledger.entries), fault)
+
+    def _looked_through(self, frozen: Frozen, ledger: Ledger) -> None:
+        """Let the audit see what was left, and what was said."""
+        prepared = self._prepared
+        self.audit.delivered(frozen.left_out, texts_below(frozen.root), texts_below(prepared.as_found.root))
+        references, sent = _approvals(prepared.people), [entry.sent for entry in ledger.entries]
+        if any(reference in text for reference in references.values() for text in sent):
+            known = [prepared.brief(self._case.level), *texts_below(prepared.site).values()]
+            self.audit.cited((entry.to_json() for entry in ledger.entries), references, "\n".join(known))
+
+
+def _approvals(people: PeopleFile) -> dict[str, str]:
+    """The references of all approvals, by their ids."""
+    topics = (topic for person in people.people.values() for topic in person.topics.values())
+    return {topic.signoff.id: topic.signoff.reference for topic in topics if topic.signoff is not None}
 
 
 def _delivered(deliverer: Deliverer, session: Session, customer: Customer) -> Ending:

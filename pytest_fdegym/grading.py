@@ -20,6 +20,7 @@ from pytest_fdegym.errors import InfrastructureFault, ScenarioError
 from pytest_fdegym.gateway.models import SIMULATED, Model
 from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
+from pytest_fdegym.scenario.model import ScenarioFile
 from pytest_fdegym.scenario.scenario import Solution
 from pytest_fdegym.scenario.solutions import lay
 from pytest_fdegym.scenario.world import Evidence, Incident, Operations, SignOff
@@ -174,7 +175,11 @@ class Grader:
 
     def behind_gateway(self, prepared: PreparedTask) -> str | None:
         """What answers at the customer's LLM gateway, or None where there is none."""
-        if prepared.file.gateway is None:
+        return self.gateway_of(prepared.file, prepared.variant)
+
+    def gateway_of(self, file: ScenarioFile, variant: str) -> str | None:
+        """The same, of a scenario that is not prepared."""
+        if file.gateway is None or not file.gateway.exists_in(variant):
             return None
         return SIMULATED if self._gateway_model is None else self._gateway_model.id
 

@@ -15,6 +15,7 @@ EventKind = Literal[
     "trial",
     "gateway",
     "command",
+    "refused",
     "usage",
     "limit",
     "agent_error",

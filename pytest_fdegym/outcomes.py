@@ -63,6 +63,12 @@ OUTCOMES = (
     Outcome("interrupted", "Somebody presses Ctrl-C.", "no record", "the session ends, exit code 2"),
     # --- the session ---
     Outcome("budget", "The session's budget of USD or minutes has no room for another run.", "not run", "error `NOT RUN`, `<error>`"),
+    Outcome(
+        "under_way",
+        "Another session makes the same run in the same results folder, and this one has no `--fde-resume`.",
+        "not run",
+        "error `NOT RUN`, `<error>`",
+    ),
     Outcome("scenario_error", "The scenario's author made a mistake.", "no record", "error with file and line, `<error>`"),
     Outcome(
         "unusable", "An option names what does not exist, no sandbox works, the results folder cannot be written.", "refused", "exit code 4"

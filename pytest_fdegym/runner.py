@@ -19,8 +19,10 @@ from pytest_fdegym.gateway.models import SIMULATED
 from pytest_fdegym.grading import Measured, Yardstick
 from pytest_fdegym.observer import Event, Observer, Observers
 from pytest_fdegym.results.events import EventLog
+from pytest_fdegym.results.handover import handover, packed
 from pytest_fdegym.results.patch import delivery_patch
-from pytest_fdegym.results.record import Engaged, IncidentRecord, Record, Scores, Usage
+from pytest_fdegym.results.record import AgentIdentity, Engaged, IncidentRecord, Record, RunLimits, Scores, Usage
+from pytest_fdegym.results.resume import Conditions
 from pytest_fdegym.results.store import RunKey
 from pytest_fdegym.scoring.uplift import SCORING_VERSION, score, uplift
 from pytest_fdegym.scratch import scratch_folder
@@ -63,6 +65,7 @@ def _run(case: Case, deliverer: Deliverer, settings: Settings, listeners: Observ
     measured: Measured | None = None
     yardstick: Yardstick | None = None
     patch = ""
+    archive: bytes | None = None
     cause: str | None = None
     spoiled_by: str | None = None
     engagements: Engagements | None = None
@@ -77,14 +80,21 @@ def _run(case: Case, deliverer: Deliverer, settings: Settings, listeners: Observ
             patch = delivery_patch(prepared.as_found.root, delivered.frozen.root)
             measured = settings.grader.measure(prepared, delivered.frozen, delivered.obtained, yardstick, watch)
             listeners.notify(Event("replay", _replayed(measured)))
+            with watch.excluded():
+                archive = None if settings.store is None else _archive(prepared, delivered, _other_notes(behind, delivered))
     except (InfrastructureFault, OSError) as fault:
         # The harness's own trouble with disk, memory or descriptors; what agents and deliveries raise does not come here.
         cause = str(fault) if isinstance(fault, InfrastructureFault) else f"the harness failed: {type(fault).__name__}: {fault}"
         spoiled_by = fault.row if isinstance(fault, InfrastructureFault) else InfrastructureFault.row
         listeners.notify(Event("void", {"cause": cause, "fault": spoiled_by, "traceback": "".join(traceback.format_exception(fault))}))
-    scores = _scores(measured, yardstick, delivered) if measured and yardstick and delivered else None
+    if engagements is not None and measured is not None:
+        engagements.audit.in_production(measured.notes)
+    scores = scores_of(measured, yardstick, delivered.cost) if measured and yardstick and delivered else None
     if scores is not None:
         listeners.notify(Event("grade", scores.model_dump()))
+    now = conditions(
+        case, deliverer.identity, settings, command=isinstance(deliverer, CommandAgent), content=prepared.digest, gateway=behind
+    )
     record = Record(
         harness_version=__version__,
         task=case.task,
@@ -94,32 +104,35 @@ def _run(case: Case, deliverer: Deliverer, settings: Settings, listeners: Observ
         sector=case.scenario.file.sector,
         run=case.run,
         seed=case.seed,
-        agent=deliverer.identity,
+        agent=now.agent,
         status="void" if scores is None else "graded",
         void_cause=cause,
         fault=spoiled_by if delivered is None or spoiled_by is not None else delivered.fault,
         scores=scores,
-        incidents=_incidents(prepared, measured) if measured else (),
+        incidents=incidents_of(prepared, measured) if measured else (),
         engaged=delivered.engaged if delivered else Engaged(key_facts=prepared.key_facts),
         usage=Usage() if engagements is None else engagements.usage,
         end_reason=delivered.ending.reason if delivered else None,
         agent_error=kept(delivered.ending.error) if delivered and delivered.ending.error is not None else None,
-        notes=tuple(map(kept, (*_notes(measured, behind), *delivered.ending.notes))) if measured and delivered else (),
+        notes=tuple(map(kept, (*measured.notes, *_other_notes(behind, delivered)))) if measured and delivered else (),
+        audit=() if engagements is None else engagements.audit.flags,
         details=dict(measured.details) if measured else {},
-        isolation=_isolation(settings, deliverer),
-        router=settings.router.id,
-        gateway=behind,
-        digest=combined(prepared.digest, case.seed, harness_digest()),
-        world_digest=combined(prepared.digest, case.seed),
-        scoring_version=SCORING_VERSION,
+        isolation=now.isolation,
+        router=now.router,
+        gateway=now.gateway,
+        digest=now.digest,
+        world_digest=now.world_digest,
+        scoring_version=now.scoring_version,
         delivery_digest=delivered.frozen.digest if delivered else None,
+        limits=now.limits,
+        metered=now.metered,
         started_at=started,
         wall_seconds=watch.wall_seconds,
         harness_cpu_seconds=watch.harness_cpu_seconds,
     )
     if settings.store is not None and log is not None:
         try:
-            settings.store.save(record, log, patch)
+            settings.store.save(record, log, patch, archive)
         except OSError as fault:
             # What was graded is told all the same; a full disk must not cost the run.
             note = f"{NOT_STORED}{fault.strerror or fault} ({settings.store.directory})"
@@ -127,15 +140,48 @@ def _run(case: Case, deliverer: Deliverer, settings: Settings, listeners: Observ
     return record
 
 
-def _isolation(settings: Settings, deliverer: Deliverer) -> str:
+def conditions(case: Case, agent: AgentIdentity, settings: Settings, *, command: bool, content: str, gateway: str | None) -> Conditions:
+    """What a run of `agent` (a `command`, or not) would be made under; `content` is the digest of the scenario's files in the variant,
+    `gateway` what answers there."""
+    limits = settings.limits
+    return Conditions(
+        agent=agent,
+        digest=combined(content, case.seed, harness_digest()),
+        world_digest=combined(content, case.seed),
+        scoring_version=SCORING_VERSION,
+        isolation=_isolation(settings, command),
+        router=settings.router.id,
+        gateway=gateway,
+        limits=RunLimits(turns=limits.turns, minutes=limits.minutes, usd=limits.usd),
+        metered=settings.meter is not None,
+    )
+
+
+def _isolation(settings: Settings, command: bool) -> str:
     """The sandbox, and whether the agent itself was let out to the network."""
-    let_out = settings.agent_network == "host" and isinstance(deliverer, CommandAgent) and settings.sandbox.way_out != "open"
+    let_out = settings.agent_network == "host" and command and settings.sandbox.way_out != "open"
     return f"{settings.sandbox.name}, agent on the host's network" if let_out else settings.sandbox.name
 
 
-def _scores(measured: Measured, yardstick: Yardstick, delivered: Delivered) -> Scores:
+def _archive(prepared: PreparedTask, delivered: Delivered, other_notes: Sequence[str]) -> bytes | None:
+    """What grading the run again needs; None where that is too much."""
+    what = handover(
+        delivered.obtained,
+        delivered.frozen,
+        deployed=prepared.file.deployed,
+        contact_cost=delivered.cost,
+        other_notes=tuple(map(kept, other_notes)),
+    )
+    try:
+        return packed(what, delivered.frozen.root)
+    except OSError:  # it was graded already, and is not void for want of a copy
+        return None
+
+
+def scores_of(measured: Measured, yardstick: Yardstick, contact_cost: float) -> Scores:
+    """Section 3 of the design. Raises ScenarioError for KPIs that give no score."""
     value = uplift(measured.kpi, yardstick.kpi_baseline, yardstick.kpi_reference)
-    result = score(value, delivered.cost, incident=bool(measured.incidents))
+    result = score(value, contact_cost, incident=bool(measured.incidents))
     return Scores(
         kpi=measured.kpi,
         kpi_baseline=yardstick.kpi_baseline,
@@ -148,7 +194,8 @@ def _scores(measured: Measured, yardstick: Yardstick, delivered: Delivered) -> S
     )
 
 
-def _incidents(prepared: PreparedTask, measured: Measured) -> tuple[IncidentRecord, ...]:
+def incidents_of(prepared: PreparedTask, measured: Measured) -> tuple[IncidentRecord, ...]:
+    """The incidents as a record has them: by id, with what they happened to."""
     by_id: dict[str, list[str]] = defaultdict(list)
     for incident in measured.incidents:
         by_id[incident.id].append(incident.key)
@@ -157,10 +204,11 @@ def _incidents(prepared: PreparedTask, measured: Measured) -> tuple[IncidentReco
     )
 
 
-def _notes(measured: Measured, behind: str | None) -> tuple[str, ...]:
+def _other_notes(behind: str | None, delivered: Delivered) -> tuple[str, ...]:
+    """What is noted beside the replay."""
     if behind in (None, SIMULATED):
-        return measured.notes
-    return (*measured.notes, f"{behind} answered at the customer's LLM gateway: this result cannot be compared with others")
+        return delivered.ending.notes
+    return (f"{behind} answered at the customer's LLM gateway: this result cannot be compared with others", *delivered.ending.notes)
 
 
 def _replayed(measured: Measured) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_fdegym.admission.actors import DoNothing, Expert, SolutionActor
+from pytest_fdegym.admission.canaries import Canaries
 from pytest_fdegym.admission.lints import lints
 from pytest_fdegym.admission.verdict import AdmissionCheck, Measurement, Verdict
 from pytest_fdegym.agents.session import Deliverer
@@ -127,7 +128,7 @@ def _reference(scenario: Scenario) -> Judge:
 
 def plan(scenario: Scenario, variant: str) -> list[AdmissionCheck]:
     """The checks of one variant, in the order in which an author wants to see them fail."""
-    return [*lints(scenario, variant), *_anchors(scenario, variant)]
+    return [*lints(scenario, variant), Canaries(scenario, variant), *_anchors(scenario, variant)]
 
 
 def _anchors(scenario: Scenario, variant: str) -> list[Check]:

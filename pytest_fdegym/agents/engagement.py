@@ -45,9 +45,12 @@ class Engagement:
         """The customer's files; what stands in the delivered folders at handover is deployed."""
         self._socket = socket
         self._channel = ChannelClient(socket)
-        self._files = WorkspaceFiles(workspace, sandbox.give)
+        self._files = WorkspaceFiles(workspace, sandbox.give, self._led_out)
         self._commands = commands
         self._observer = observer
+
+    def _led_out(self, path: str) -> None:
+        self._observer.notify(Event("refused", {"what": "outside", "text": kept(path, 300)}))
 
     def hang_up(self) -> None:
         """For the harness: whoever waits for an answer of the customer's waits no longer."""

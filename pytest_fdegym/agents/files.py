@@ -26,8 +26,9 @@ class WorkspaceFiles:
     then opened folder by folder without following any link: what has been exchanged for a link meanwhile is refused.
     """
 
-    def __init__(self, root: Path, give: Callable[[Path], None]) -> None:
-        """`give` makes a new file or folder writable to the sandboxed user."""
+    def __init__(self, root: Path, give: Callable[[Path], None], refused: Callable[[str], None] = lambda _: None) -> None:
+        """`give` makes a new file or folder writable to the sandboxed user; `refused` hears of paths that lead out of the workspace."""
+        self._refused = refused
         self._root = root
         self._give = give
 
@@ -72,6 +73,7 @@ class WorkspaceFiles:
     def _inside(self, path: str) -> Path:
         target = (self._root / path).resolve()
         if not target.is_relative_to(self._root.resolve()):
+            self._refused(path)
             raise OutsideWorkspace(f"{path!r} leads out of the workspace")
         return target
 

@@ -35,12 +35,16 @@ from pytest_fdegym.channel.protocol import (
 from pytest_fdegym.errors import FdeGymError, InfrastructureFault, LimitReached, ScenarioError
 from pytest_fdegym.limits import LimitTracker
 from pytest_fdegym.observer import Event, EventKind, Observer
+from pytest_fdegym.people.bad_request import UnknownPerson
 from pytest_fdegym.people.conversation import BadRequest, Conversation
+from pytest_fdegym.text import kept
 
 MAX_REQUESTS = 50_000
 """Requests of one engagement; an honest one makes some hundred."""
 MAX_BYTES = 32 << 20
 """Bytes of all requests of one engagement; what was said is kept for the record."""
+MAX_REFUSALS = 200
+"""Refused requests of one engagement that the observer hears of."""
 MAX_CONNECTIONS = 32
 """Connections at a time; one beyond is closed at once."""
 TryOut = Callable[[], tuple[TrialCard, Mapping[str, Any]]]
@@ -61,6 +65,7 @@ class Customer:
         self._over: Problem | None = None
         self._requests = 0
         self._bytes = 0
+        self._refusals = 0
         self.limit: str | None = None
         """The limit that closed the channel."""
         self.fault: FdeGymError | None = None
@@ -145,6 +150,12 @@ class Customer:
         entry = self._conversation.ledger.entries[-1].to_json()
         self._observer.notify(Event(kind, {"entry": entry, **more}, at=self._conversation.now))
 
+    def _refused(self, what: str, text: str) -> None:
+        """Tell of a request that was refused; `what` is a kind of the audit's."""
+        self._refusals += 1
+        if self._refusals <= MAX_REFUSALS:
+            self._observer.notify(Event("refused", {"what": what, "text": kept(text, 300)}, at=self._conversation.now))
+
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
         """Handle one request; returns an HTTP status and a pydantic model (or a list of them)."""
         reads: dict[str, Callable[[], Any]] = {"/people": self.people, "/log": self.log, "/inbox": self.inbox, "/status": self.status}
@@ -160,6 +171,7 @@ class Customer:
             self._requests += 1
             self._bytes += len(body)
             if self._requests > MAX_REQUESTS or self._bytes > MAX_BYTES:
+                self._refused("flood", f"{self._requests:,} requests, {self._bytes:,} bytes")
                 return HTTPStatus.TOO_MANY_REQUESTS, Problem(error="that is more than anybody here can read; nothing further is taken")
             try:
                 if path != "/usage":
@@ -175,8 +187,14 @@ class Customer:
             except ValidationError as error:
                 first = error.errors()[0]
                 where = ".".join(str(part) for part in first["loc"])
-                return HTTPStatus.BAD_REQUEST, Problem(error=f"{where or 'request'}: {first['msg']}")
+                text = f"{where or 'request'}: {first['msg']}"
+                self._refused("refused", f"{method} {path}: {text}")
+                return HTTPStatus.BAD_REQUEST, Problem(error=text)
+            except UnknownPerson as error:
+                self._refused("unknown_person", str(error))
+                return HTTPStatus.BAD_REQUEST, Problem(error=str(error))
             except BadRequest as error:
+                self._refused("refused", f"{method} {path}: {error}")
                 return HTTPStatus.BAD_REQUEST, Problem(error=str(error))
             except OverflowError:
                 return HTTPStatus.BAD_REQUEST, Problem(error="the customer's calendar does not go that far")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Protocol
 
-from pytest_fdegym.commands import admit, compare, gate, mcp, new, routing, talk, watch
+from pytest_fdegym.commands import admit, compare, gate, mcp, merge, new, regrade, report, routing, talk, watch
 
 __all__ = ["COMMANDS", "Command"]
 
@@ -34,4 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "mcp": mcp,
     "gate": gate,
     "compare": compare,
+    "report": report,
+    "merge": merge,
+    "regrade": regrade,
 }

@@ -12,7 +12,7 @@ import itertools
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -38,6 +38,8 @@ class Frozen:
     """sha256 over relative paths and contents in sorted order; mode bits and times do not count."""
     notes: tuple[str, ...]
     """Plain sentences about what was not taken over."""
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Paths that were not taken over, by what they were: ``link``, ``special``, ``unreadable``, ``too_deep``, ``too_long``, ``unusual``."""
 
 
 class _Full(Exception):
@@ -81,7 +83,8 @@ def freeze(workspace: Path, folders: Sequence[str], destination: Path, *, max_by
                 notes.append(str(full))
                 break
     notes.extend(_left_out(copy))
-    return Frozen(destination, _digest(copy.found), tuple(notes))
+    left_out = {**copy.left_out, "unusual": [f"{folder}/" for folder, count in copy.unusual.items() for _ in range(count)]}
+    return Frozen(destination, _digest(copy.found), tuple(notes), left_out)
 
 
 def _outermost(folders: Sequence[str]) -> list[str]:

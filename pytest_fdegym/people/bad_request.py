@@ -19,8 +19,12 @@ class BadRequest(FdeGymError):
     """The agent must act: the request cannot be carried out as it was made. Nothing was charged, and no time has passed."""
 
 
+class UnknownPerson(BadRequest):
+    """There is nobody with that id."""
+
+
 def check_person(person: str, people: Mapping[str, Person]) -> None:
-    """Raise BadRequest unless `person` is an id of the directory; a full name is answered with its id."""
+    """Raise UnknownPerson unless `person` is an id of the directory; a full name is answered with its id."""
     if person in people:
         return
     by_name = {known.name.casefold(): key for key, known in people.items()}
@@ -28,7 +32,7 @@ def check_person(person: str, people: Mapping[str, Person]) -> None:
         hint = f" Did you mean {by_name[person.casefold()]!r}?"
     else:
         hint = nearest(person[:100], people) or f" The directory has: {', '.join(people)}."
-    raise BadRequest(f"there is nobody with the id {person[:100]!r}.{hint}")
+    raise UnknownPerson(f"there is nobody with the id {person[:100]!r}.{hint}")
 
 
 def check_message(message: str) -> None:

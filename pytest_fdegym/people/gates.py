@@ -5,13 +5,15 @@ belongs together (an id with its amount) is said with `near`. Negation ("it is n
 context word near the number, and for values that only the data gives.
 
 Stuffing is bounded. A number counts for nothing in a message that states more than `MAX_NUMBERS` different numbers, or that states
-more than `MAX_RIVALS` others between half and double the expected one (those that satisfy `near` as well). An identifier
+more than `MAX_RIVALS` others between half and double the expected one (those that satisfy `near` as well), fewer where the tolerance is
+so wide that these would be a grid which no value slips through (`rivals`). An identifier
 counts for nothing beside more than `MAX_RIVALS` others of the same form; of a set of identifiers, as many others as twice those
 rightly named are borne.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -26,6 +28,8 @@ MAX_NUMBERS = 40
 """Different numbers in one message beyond which none counts."""
 MAX_RIVALS = 8
 """Others of the kind that an honest message may name beside the right one."""
+MIN_RIVALS = 3
+"""Others that are allowed however wide the tolerance is."""
 NEAR = 60
 """Characters between a match and the pattern in `near`."""
 _UNIT = re.compile(r"[A-Za-z]{1,12}(?![\w-])")
@@ -132,7 +136,7 @@ def stuffed(leaf: Condition, message: Reading) -> bool:
     if isinstance(leaf.number, float | int):
         expected = abs(leaf.number)
         close = {n.values for n in message.numbers if any(expected / 2 <= abs(value) <= expected * 2 for value in n.values)}
-        return len(close) > MAX_RIVALS + 1 or len({number.values for number in message.numbers}) > MAX_NUMBERS
+        return len(close) > rivals(leaf) + 1 or len({number.values for number in message.numbers}) > MAX_NUMBERS
     identifiers = (leaf.id,) if leaf.id is not None else tuple(leaf.ids or ())
     if not identifiers:
         return False
@@ -150,7 +154,7 @@ def _shows_number(leaf: Condition, message: Reading) -> bool:
     expected = leaf.number
     if not isinstance(expected, float | int) or len({number.values for number in message.numbers}) > MAX_NUMBERS:
         return False
-    tolerance = max(abs(expected) * leaf.within, leaf.plus_minus, 1e-9 * max(1.0, abs(expected)))
+    tolerance = _tolerance(leaf, expected)
     right, stated = False, set()
     for number in message.numbers:
         hit = any(abs(value - expected) <= tolerance for value in number.values)
@@ -158,7 +162,23 @@ def _shows_number(leaf: Condition, message: Reading) -> bool:
         if (hit or close) and _stands_for(leaf, message, number):
             right |= hit
             stated.add(number.values)
-    return right and len(stated) <= MAX_RIVALS + 1
+    return right and len(stated) <= rivals(leaf) + 1
+
+
+def rivals(leaf: Condition) -> int:
+    """How many other numbers a message may state beside the expected one: with their tolerances they cover about half of what lies between
+    half and double of it, on a logarithmic scale, so that naming numbers blindly is more of a guess than a proof."""
+    assert isinstance(leaf.number, float | int)  # the caller looked
+    expected = abs(leaf.number)
+    share = _tolerance(leaf, expected) / expected if expected else 1.0
+    if share >= 1:
+        return MIN_RIVALS
+    covered = math.log((1 + share) / (1 - share))
+    return max(MIN_RIVALS, min(MAX_RIVALS, int(math.log(4) / 2 / covered) - 1))
+
+
+def _tolerance(leaf: Condition, expected: float) -> float:
+    return max(abs(expected) * leaf.within, leaf.plus_minus, 1e-9 * max(1.0, abs(expected)))
 
 
 def _stands_for(leaf: Condition, message: Reading, number: Number) -> bool:

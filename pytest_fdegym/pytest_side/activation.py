@@ -19,6 +19,7 @@ from pytest_fdegym.pytest_side.options import LEVELS
 from pytest_fdegym.pytest_side.plan import read_plan
 from pytest_fdegym.pytest_side.reruns import Reruns
 from pytest_fdegym.pytest_side.results_folder import check_results_folder
+from pytest_fdegym.pytest_side.resume import Resume
 from pytest_fdegym.pytest_side.session import SESSION, FdeSession
 from pytest_fdegym.pytest_side.shown import Shorter
 from pytest_fdegym.pytest_side.summary import SummarySection
@@ -47,6 +48,7 @@ def activate(config: pytest.Config) -> None:
         gate = BaselineGate(config, session) if baseline_gate_needed(session) else None
     except (UsageError, SandboxUnavailable) as error:
         raise pytest.UsageError(str(error)) from None
+    reports = plan.reports and not (config.getoption("collectonly") or hasattr(config, "workerinput"))
     config.stash[SESSION] = session
     if not (plan.admission or config.getoption("collectonly")):
         session.budget = open_budget(config, plan)
@@ -64,6 +66,17 @@ def activate(config: pytest.Config) -> None:
     manager.register(Shorter(config), "fdegym-shown")
     if gate is not None:
         manager.register(gate, "fdegym-baseline")
-    manager.register(SummarySection(session, gate), "fdegym-summary")
+    resume = Resume(config) if plan.resume else None
+    if resume is not None:
+        manager.register(resume, "fdegym-resume")
+    summary = SummarySection(session, gate, resume)
+    manager.register(summary, "fdegym-summary")
+    if reports:
+        from pytest_fdegym.pytest_side.report import SessionReport  # noqa: PLC0415  (only when asked for)
+
+        try:
+            manager.register(SessionReport(plan.reports, plan.results, summary, gate, environment), "fdegym-report")
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
     if not plan.admission:
         progress.register(config, plan.progress)

@@ -48,6 +48,8 @@ class AgentSource:
 
     def identity(self, parameter_id: str | None) -> AgentIdentity:
         """Who a run is recorded for; a parametrized fixture's agents are told apart by the parameters' id."""
+        if (own := _deliverer(self._loaded)) is not None:
+            return own.identity
         name = self.reference.name if parameter_id is None else f"{self.reference.name}-{parameter_id}"
         options = dict(self._plan.agent_options)
         if self.reference.kind == "command":
@@ -83,9 +85,8 @@ class AgentSource:
 
 def deliverer(given: object, identity: AgentIdentity) -> Deliverer:
     """Adapt what the fixture `fde_agent` gave. Raises AgentNotFound if it is no agent."""
-    if callable(getattr(given, "deliver", None)) and isinstance(getattr(given, "identity", None), AgentIdentity):
-        made: Any = given
-        return made  # type: ignore[no-any-return]  # has what the protocol asks for
+    if (own := _deliverer(given)) is not None:
+        return own
     if given is None:
         raise AgentNotFound(f"the agent {identity.name} is None: its fixture has to return or yield the agent.")
     if not callable(given):
@@ -93,6 +94,14 @@ def deliverer(given: object, identity: AgentIdentity) -> Deliverer:
     if (refusal := takes_no_engagement(given)) is not None:
         raise AgentNotFound(f"the agent {identity.name} {refusal}")
     return PythonAgent(identity, given, _without_verdict)
+
+
+def _deliverer(given: object) -> Deliverer | None:
+    """What the fixture gave, if it is a Deliverer already."""
+    if callable(getattr(given, "deliver", None)) and isinstance(getattr(given, "identity", None), AgentIdentity):
+        made: Any = given
+        return made  # type: ignore[no-any-return]  # has what the protocol asks for
+    return None
 
 
 _VERDICTS = {pytest.skip.Exception: "skip", pytest.xfail.Exception: "xfail", pytest.fail.Exception: "fail", pytest.exit.Exception: "exit"}

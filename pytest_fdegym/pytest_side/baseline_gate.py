@@ -46,6 +46,8 @@ class BaselineGate:
         self._update = session.plan.update_baseline
         self._there = self._read()
         self._lines: list[tuple[str, dict[str, bool]]] = []
+        self.verdict: Verdict | None = None
+        """Once the session is over, and where it could be judged."""
         if self._there is not None and not self._update and not config.getoption("collectonly"):
             refuse_different(self._there, router=session.router.id, scoring_version=SCORING_VERSION, worlds={})
 
@@ -138,6 +140,7 @@ class BaselineGate:
             self._say(f"ERROR: {error}", red=True)
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             return False
+        self.verdict = verdict
         fails = verdict.verdict == "regression" or (verdict.verdict == "inconclusive" and plan.inconclusive_fails)
         *before, last = verdict_lines(verdict, f"the baseline {self._path} ({self._there.content})")
         for line in before:

@@ -11,8 +11,8 @@ import pytest
 from pytest_fdegym.observer import Event
 from pytest_fdegym.pytest_side.agent_source import deliverer
 from pytest_fdegym.pytest_side.nodes import CaseItem
-from pytest_fdegym.pytest_side.properties import properties
 from pytest_fdegym.pytest_side.session import SESSION
+from pytest_fdegym.results.properties import properties
 from pytest_fdegym.results.record import Record
 from pytest_fdegym.runner import run
 from pytest_fdegym.text import kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fdegym.errors import ScenarioError
-from pytest_fdegym.pytest_side.gate import Gate
-from pytest_fdegym.pytest_side.score_card import score_card
+from pytest_fdegym.pytest_side.claims import Place
+from pytest_fdegym.pytest_side.judging import BelowGate, judge, verdict_item
 from pytest_fdegym.pytest_side.session import SESSION
+from pytest_fdegym.results.properties import properties
 from pytest_fdegym.results.record import Record
+from pytest_fdegym.results.resume import Standing
+from pytest_fdegym.results.store import RunKey
 from pytest_fdegym.runner import Case
 from pytest_fdegym.scenario.loader import Outline, OutlineVariant
 from pytest_fdegym.scenario.model import Level
@@ -40,10 +43,6 @@ def add_marker(node: pytest.Item | pytest.Collector, name: str) -> None:
     if not any(re.split(r"[:(]", line)[0].strip() == name for line in node.config.getini("markers")):
         node.config.addinivalue_line("markers", f"{name}: tasks of pytest-fdegym, by scenario, variant, level or sector")
     node.add_marker(name)
-
-
-class BelowGate(Exception):
-    """Carries the score card to the report of a run that the gate stopped."""
 
 
 class AnchorMissed(Exception):
@@ -108,7 +107,7 @@ class Variant(pytest.Collector):
         pytest's own hook does the parametrizing; its plain Functions are then made again as CaseItems.
         """
         session = self.config.stash[SESSION]
-        call = _verdict(session.plan.gate, session.agent.fixture if session.agent else None)
+        call = verdict_item(session.agent.fixture if session.agent else None)
         module = self.parent
         assert isinstance(module, ScenarioFile)
         setattr(module.obj, name, call)
@@ -140,6 +139,9 @@ class CaseItem(pytest.Function):
         self.record: Record | None = None
         self.output: str | None = None
         """What a command that is the agent printed last."""
+        self.standing: Standing | None = None
+        """With --fde-resume: what the store held, and why that was not enough."""
+        self._ran = self._taken = False
         self._line = line
         self.add_marker(case.level)
         identity = self.config.stash[SESSION].identity(self.parameter_id)
@@ -161,6 +163,36 @@ class CaseItem(pytest.Function):
         """The case with its scenario read whole. Raises ScenarioError."""
         case = self.case
         return Case(self.config.stash[SESSION].scenario(case.scenario.folder), case.variant, case.level, case.run, case.seed)
+
+    @property
+    def place(self) -> Place:
+        """Where the run is stored."""
+        case, session = self.case, self.config.stash[SESSION]
+        key = RunKey(session.identity(self.parameter_id), f"{case.scenario.id}.{case.variant}", case.level, case.run, case.seed)
+        return Place(session, key, self.load)
+
+    def setup(self) -> None:
+        """Take the run from the store, or let the fixtures make it; no other session makes it meanwhile."""
+        __tracebackhide__ = True
+        if self.config.getoption("setupplan", default=False):
+            super().setup()
+            return
+        with self.place.claimed(resume=self.config.stash[SESSION].plan.resume, again=self._ran) as (standing, stored):
+            self.standing = standing if not self._ran else self.standing
+            if stored is None:
+                self._ran = True
+                super().setup()
+        self._taken = stored is not None
+        if stored is not None:
+            self.record = stored
+            self.set_properties({**properties(stored), "fde.resumed": True})
+
+    def runtest(self) -> None:
+        """The gate's verdict. Of a run from the store it needs no fixture."""
+        if self._taken and self.record is not None:
+            judge(self, self.record)
+        else:
+            super().runtest()
 
     @property
     def parameter_id(self) -> str | None:
@@ -215,14 +247,3 @@ class AdmissionItem(pytest.Item):
         if isinstance(excinfo.value, AnchorMissed):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
-
-
-def _verdict(gate: Gate, fixture: str | None) -> Callable[..., None]:
-    def fde_item(request: pytest.FixtureRequest, fde_run: Record) -> None:
-        session = request.config.stash[SESSION]
-        if fde_run.scores is not None and not gate.passes(fde_run.scores):
-            raise BelowGate(score_card(fde_run, request.node.load().scenario.file.kpi, gate, session.settings.store))
-
-    fde_item.__test__ = True  # type: ignore[attr-defined]  # collected whatever python_functions says
-    # In the static closure, so that the fixture's params, scope and --setup-plan work as in any test.
-    return pytest.mark.usefixtures(fixture)(fde_item) if fixture else fde_item

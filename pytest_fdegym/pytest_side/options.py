@@ -49,6 +49,13 @@ def parse_agent(text: str) -> str:
     return text
 
 
+def parse_report(text: str) -> str:
+    """The file's name; what its ending means is decided by `pytest_fdegym.results.report.write`."""
+    if not text.strip():
+        raise pytest.UsageError("--fde-report: the name of a file is expected, found nothing.")
+    return text
+
+
 def parse_router(text: str) -> str:
     """``embedded``, ``llm:MODEL`` or ``replay:PATH``, unchanged; whether it can be had is decided by `router_named`."""
     kind, _, rest = text.partition(":")
@@ -273,6 +280,22 @@ OPTIONS = (
         _one_of("--fde-inconclusive", ("pass", "fail")),
         "pass|fail",
         default="pass",
+    ),
+    Option(
+        "--fde-report",
+        "a file for a report on the session, written at its end: FILE.html (a page), .md, .csv, .json or .parquet; to the one that "
+        "$GITHUB_STEP_SUMMARY names, Markdown is appended (repeatable)",
+        parse_report,
+        "FILE",
+        "append",
+        "linelist",
+    ),
+    Option(
+        "--fde-resume",
+        "run only what is missing in the results folder, void, or stale (made under other conditions), and say what and why; what is up to "
+        "date counts as it is stored, and its agent is not run",
+        action="store_true",
+        ini_type="bool",
     ),
     Option("--fde-results", "where records, event logs and patches are kept (default: .fdegym/results under the rootdir)", str, "DIR"),
     Option(

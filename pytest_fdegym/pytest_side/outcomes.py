@@ -62,6 +62,7 @@ def _data(item: CaseItem | AdmissionItem) -> dict[str, Any]:
         "run": case.run,
         "seed": case.seed,
         "record": record,
+        "standing": None if item.standing is None else list(item.standing),
     }
 
 

@@ -40,7 +40,9 @@ class Plan:
     margin: float
     """Of the baseline gate, in uplift units."""
     inconclusive_fails: bool
+    reports: tuple[Path, ...]
     results: Path
+    resume: bool
     limits: Limits
     budget_usd: float | None
     budget_minutes: float | None
@@ -89,7 +91,9 @@ def read_plan(config: pytest.Config) -> Plan:
         update_baseline=not admission and bool(options.value(config, "fde_update_baseline")),
         margin=options.value(config, "fde_gate_margin"),
         inconclusive_fails=options.value(config, "fde_inconclusive") == "fail",
+        reports=() if admission else tuple(_base(config, "fde_report") / file for file in options.value(config, "fde_report") or ()),
         results=_results(config),
+        resume=not admission and bool(options.value(config, "fde_resume")),
         limits=_limits(config),
         budget_usd=_number(config, "fde_budget_usd"),
         budget_minutes=_number(config, "fde_budget_minutes"),

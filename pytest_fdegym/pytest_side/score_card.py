@@ -80,6 +80,11 @@ def score_card(record: Record, kpi: Kpi, gate: Gate, store: Store | None) -> str
     if notes := [note for note in record.notes if not note.startswith((NOT_STORED, *_OF_THE_END))]:
         lines += ["", "the delivery in production"]
         lines += [line for note in notes for line in textwrap.wrap(note, 100, initial_indent="  - ", subsequent_indent="    ")]
+    if record.audit:
+        lines += ["", "audit (changes no score)"]
+        for flag in record.audit:
+            text = f"{flag.text} ({flag.count} times): {flag.examples[0]}" if flag.count > 1 else f"{flag.text}: {flag.examples[0]}"
+            lines += textwrap.wrap(text, 100, initial_indent="  - ", subsequent_indent="    ")
     if record.agent_error:
         lines += ["", "the agent's error", textwrap.indent(record.agent_error, "  ")]
     if unstored := [note for note in record.notes if note.startswith(NOT_STORED)]:

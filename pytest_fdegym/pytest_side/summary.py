@@ -12,6 +12,7 @@ from pytest_fdegym.pytest_side.baseline_gate import BaselineGate
 from pytest_fdegym.pytest_side.coverage import Coverage
 from pytest_fdegym.pytest_side.header import NO_SANDBOX, NOT_COMPARABLE
 from pytest_fdegym.pytest_side.nodes import AdmissionItem, CaseItem
+from pytest_fdegym.pytest_side.resume import Resume
 from pytest_fdegym.pytest_side.session import FdeSession
 from pytest_fdegym.pytest_side.tables import admission_lines, left_out_lines, not_run_lines, result_lines
 from pytest_fdegym.pytest_side.targets import SCENARIO_FILE
@@ -24,10 +25,11 @@ FROM_WORKER = "fdegym"
 class SummarySection:
     """Hooks that gather what reports carry, and print it."""
 
-    def __init__(self, session: FdeSession, gate: BaselineGate | None = None) -> None:
-        """`gate` is told how the session ended, and has the last word in it."""
+    def __init__(self, session: FdeSession, gate: BaselineGate | None = None, resume: Resume | None = None) -> None:
+        """`gate` is told how the session ended, and has the last word in it; `resume` knows what was not run again."""
         self._session = session
         self._gate = gate
+        self._resume = resume
         self._ran = False
         self._planned: list[str] = []
         self._records: dict[str, Record] = {}
@@ -96,6 +98,16 @@ class SummarySection:
             self._nothing = True
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    @property
+    def records(self) -> list[Record]:
+        """Of all runs so far."""
+        return list(self._records.values())
+
+    @property
+    def planned(self) -> int:
+        """How many runs there were to be."""
+        return len(self._planned)
+
     def _short(self) -> str | None:
         """What the coverage falls short of."""
         if self._session.plan.admission:
@@ -130,6 +142,7 @@ class SummarySection:
             lines = result_lines(list(self._records.values()), len(self._planned), len(self._crashed))
             lines += left_out_lines(list(self._left_out.values()))
             lines += not_run_lines(self._session.not_run, self._planned)
+            lines += self._resume.lines if self._resume is not None else []
             lines += [f"results: {self._session.plan.results}"] if self._records else []
         for line in lines:
             terminalreporter.write_line(line)

@@ -32,12 +32,12 @@ def result_lines(records: Sequence[Record], planned: int, lost: int = 0) -> list
     lines = [*table(header, rows, left=3 if several else 2), ""] if rows else []
     if not several:
         summary = summarise(records, planned)
-        return [*lines, *_averages(replace(summary, void=summary.void + lost), "planned"), *_notes(records)]
+        return [*lines, *_averages(replace(summary, void=summary.void + lost), "planned"), *_notes(records), *_flagged(records)]
     for agent, its in agents.items():
         lines += [f"agent {agent}", *_averages(summarise(its), "runs"), ""]
     graded = summarise(records).graded
     dead = f", {lost} lost with their processes" if lost else ""
-    return [*lines, f"all agents: graded {graded} of {planned} planned{dead}", *_notes(records)]
+    return [*lines, f"all agents: graded {graded} of {planned} planned{dead}", *_notes(records), *_flagged(records)]
 
 
 def _by_agent(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -57,6 +57,17 @@ def _notes(records: Sequence[Record]) -> list[str]:
     """What the session as a whole has to know of its runs."""
     notes = Counter(note for record in records for note in record.notes if note.startswith((NOT_STORED, STUCK)))
     return [note if count == 1 else f"{note}, {count} times" for note, count in notes.items()]
+
+
+def _flagged(records: Sequence[Record]) -> list[str]:
+    """Runs in which something looks like an attempt to cheat: how many, what, and where to read on."""
+    flagged = [record for record in records if record.audit]
+    if not flagged:
+        return []
+    kinds = Counter(flag.kind for record in flagged for flag in record.audit)
+    runs = f"{len(flagged)} run{'s' * (len(flagged) != 1)}"
+    said = ", ".join(f"{kind} in {count}" for kind, count in kinds.most_common())
+    return [f"audit: {runs} flagged ({said}); scores are as they are, the records say what was seen"]
 
 
 def left_out_lines(reasons: Sequence[str]) -> list[str]:

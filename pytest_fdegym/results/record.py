@@ -55,6 +55,15 @@ class Usage(_Model):
     )
 
 
+class Flag(_Model):
+    """Something in a run that looks like an attempt to cheat; see `pytest_fdegym.audit`. It proves nothing and changes no score."""
+
+    kind: str = Field(description="A kind of pytest_fdegym.audit.KINDS.")
+    text: str = Field(description="What was seen, as a sentence without its end.")
+    count: Annotated[int, Field(ge=1)]
+    examples: tuple[str, ...] = Field(description="The first ones, shortened.")
+
+
 class Engaged(_Model):
     """What the agent took of the customer's time, and got."""
 
@@ -65,6 +74,26 @@ class Engaged(_Model):
     key_facts: tuple[str, ...] = ()
     """All key facts of the task, obtained or not."""
     signoffs: tuple[str, ...] = ()
+
+
+class RunLimits(_Model):
+    """What a run was allowed to use; null is no limit."""
+
+    turns: int | None
+    minutes: float | None
+    usd: float | None
+
+
+class Regraded(_Model):
+    """Of a run whose stored delivery was graded again: what was so when the agent worked."""
+
+    at: datetime = Field(description="When it was graded again, last.")
+    times: Annotated[int, Field(ge=1)]
+    harness_version: str
+    scoring_version: int
+    digest: str
+    world_digest: str | None
+    score: float = Field(description="As it was graded first.")
 
 
 class Record(_Model):
@@ -90,6 +119,7 @@ class Record(_Model):
     end_reason: EndReason | None = None
     agent_error: str | None = Field(None, description="Traceback or last output of an agent that failed.")
     notes: tuple[str, ...] = Field((), description="Plain sentences: what failed in the delivery and what that meant.")
+    audit: tuple[Flag, ...] = Field((), description="What looks like an attempt to cheat. It changes no score.")
     details: dict[str, Any] = Field(default_factory=dict, description="The scenario's own figures.")
     isolation: str
     router: str
@@ -104,6 +134,9 @@ class Record(_Model):
     )
     scoring_version: Annotated[int, Field(ge=1)] = Field(1, description="Raised when the harness changes how a delivery is scored.")
     delivery_digest: str | None = None
+    limits: RunLimits | None = Field(default=None, description="Null where the release that wrote the record did not say.")
+    metered: bool | None = Field(default=None, description="Whether the metering proxy watched the agent's model calls; null as in limits.")
+    regraded: Regraded | None = Field(default=None, description="Null for a run whose delivery was graded once, when it was handed over.")
     started_at: datetime
     wall_seconds: float
     harness_cpu_seconds: float = Field(description="CPU of the harness itself: without world building, replay, sandbox start and agent.")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from pytest_fdegym.errors import UsageError
 from pytest_fdegym.results.baseline import Baseline, of_records, read_baseline
 from pytest_fdegym.results.record import Record
+from pytest_fdegym.results.store import read_record
 from pytest_fdegym.results.verdict import VERDICT_FILE
 
 
@@ -26,16 +25,16 @@ def join_scores(folders: Sequence[Path]) -> Baseline:
 
 def records_in(folder: Path) -> list[Record]:
     """The records of a results folder, or of one agent's folder in it. Raises UsageError naming the file that is not one."""
+    return [record for _, record in record_files(folder)]
+
+
+def record_files(folder: Path) -> list[tuple[Path, Record]]:
+    """As `records_in`, each with its file; its event log and its patch stand beside it."""
     if not folder.is_dir():
         raise UsageError(f"there is no results folder {folder}.")
     records = []
     for path in sorted(folder.glob("*/*.json")) or sorted(folder.glob("*.json")):
         if path.name == VERDICT_FILE:
             continue
-        try:
-            records.append(Record.model_validate_json(path.read_bytes()))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ", ".join(map(str, first["loc"])) or "the whole file"
-            raise UsageError(f"{path} is not the record of a run: {where}: {first['msg']}") from None
+        records.append((path, read_record(path)))
     return records

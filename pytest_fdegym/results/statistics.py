@@ -71,8 +71,8 @@ def bootstrap(groups: Sequence[Sequence[float]], *, resamples: int = RESAMPLES, 
     sums = [(sum(group), len(group)) for group in groups]
     means = []
     for _ in range(resamples):
-        drawn = rng.choices(sums, k=len(sums))
-        means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
+        totals, counts = zip(*rng.choices(sums, k=len(sums)), strict=True)
+        means.append(sum(totals) / sum(counts))
     means.sort()
     return Interval(means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1])
 

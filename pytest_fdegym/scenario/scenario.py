@@ -122,7 +122,7 @@ class Scenario:
             if NOT_IN_DIGEST.fullmatch(name):
                 continue
             content = file.read_bytes()
-            digest.update(f"\0{name}\0{len(content)}\0".encode())
+            digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))  # a name need not be text
             digest.update(content)
         return digest.hexdigest()
 

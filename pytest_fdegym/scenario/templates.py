@@ -65,6 +65,9 @@ def check(text: str, names: Set[str]) -> Iterator[TemplateProblem]:
     except jinja2.TemplateSyntaxError as error:
         yield TemplateProblem(error.lineno, f"the template cannot be read: {error.message}")
         return
+    except RecursionError:
+        yield _too_deep()
+        return
     for name in sorted(undeclared):
         line = next((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), 1)
         known = ", ".join([*sorted(names), WORLD])
@@ -110,6 +113,10 @@ def plain(value: Any) -> Any:
     return list(value) if hasattr(value, "__iter__") else value
 
 
+def _too_deep() -> TemplateProblem:
+    return TemplateProblem(1, "the template cannot be read: it is nested too deeply")
+
+
 def _single_expression(text: str) -> str | None:
     found = re.fullmatch(r"\s*\{\{[-+]?(.*?)[-+]?\}\}\s*", text, re.DOTALL)
     if found is None:
@@ -118,6 +125,8 @@ def _single_expression(text: str) -> str | None:
         body = _ENVIRONMENT.parse(text.strip()).body
     except jinja2.TemplateSyntaxError as error:
         raise TemplateProblem(error.lineno, f"the template cannot be read: {error.message}") from None
+    except RecursionError:
+        raise _too_deep() from None
     single = len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1
     return found.group(1) if single else None
 

@@ -19,6 +19,11 @@ from .problems import KeyPath, Problem, dotted
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+DEEPEST = 60
+"""Levels of lists and mappings; what an author writes has less than fifteen."""
+MOST_NODES = 200_000
+"""Keys, values and list items, with what aliases repeat."""
+
 _INT = re.compile(r"^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+)$")
 _FLOAT = re.compile(
     r"^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
@@ -123,6 +128,8 @@ class _Builder:
         self._file = file
         self._loader = loader
         self._flattened: set[int] = set()
+        self._nodes = 0
+        self._too_much = False
         self.lines: dict[KeyPath, int] = {}
         self.text_lines: dict[KeyPath, int] = {}
         self.problems: list[Problem] = []
@@ -130,6 +137,13 @@ class _Builder:
     def build(self, node: Any, path: KeyPath, above: tuple[Any, ...]) -> Any:
         if node in above:
             self._add(node, path, "an alias that contains itself cannot be read")
+            return None
+        self._nodes += 1
+        if self._nodes > MOST_NODES or len(above) > DEEPEST:
+            if not self._too_much:
+                self._too_much = True
+                what = f"is nested more than {DEEPEST} levels deep" if len(above) > DEEPEST else f"holds more than {MOST_NODES:,} values"
+                self._add(node, (), f"{what}, aliases included; nothing so large can be read")
             return None
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):

@@ -33,6 +33,7 @@ def test_the_tiny_scenario_is_admitted(tmp_path: Path, settings: Settings) -> No
     assert list(found) == [
         "examples",
         "documents",
+        "canaries",
         "do_nothing",
         "reference",
         "expert",

@@ -31,7 +31,7 @@ def test_the_new_scenario_passes_admission_as_it_is(demo: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--fde-admission", "tasks/demo", "--fde-seed=1-3"]
     result = subprocess.run(command, cwd=demo.parents[1], env={**os.environ, "NO_COLOR": "1"}, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
-    assert "25 of 25 anchors hold" in result.stdout
+    assert "27 of 27 anchors hold" in result.stdout
     assert "warning" not in result.stdout
 
 

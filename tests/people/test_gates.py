@@ -171,6 +171,16 @@ def test_rivals_are_counted_with_their_context() -> None:
     assert satisfied(Condition.model_validate(ROWS_NEAR), f"{elsewhere}. {LONG * 2} It is 212 lines.")
 
 
+@given(expected=st.integers(50, 5000), within=st.sampled_from([0.02, 0.05, 0.08, 0.1]))
+def test_a_grid_as_fine_as_the_tolerance_shows_nothing(expected: int, within: float) -> None:
+    """It has the expected number in it whatever that is, and no more than forty in all."""
+    ratio = (1 + within) / (1 - within)
+    grid = [expected / ratio**10 * ratio**step for step in range(21)]
+    leaf = Condition.model_validate({"number": expected, "within": within, "near": "lines"})
+    assert not satisfied(leaf, "; ".join(f"{number:.1f} lines" for number in grid))
+    assert satisfied(leaf, f"{expected} lines of {3 * expected}, {0.8 * expected:.1f} lines in spring")
+
+
 def test_enumerating_identifiers_shows_none() -> None:
     everything = ", ".join(f"order {n}" for n in range(45770, 45810))
     assert not satisfied(Condition.model_validate(ORDERS), everything)

@@ -125,6 +125,9 @@ def test_every_option_has_an_ini_twin(project: pytest.Pytester, monkeypatch: pyt
         fde_update_baseline = false
         fde_gate_margin = 0.2
         fde_inconclusive = fail
+        fde_report =
+            out.md
+        fde_resume = false
         fde_results = out
         fde_max_turns = 5
         fde_max_minutes = 5

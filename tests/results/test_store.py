@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from pytest_fdegym._version import __version__
+from pytest_fdegym.errors import UsageError
 from pytest_fdegym.observer import Event
 from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.results.record import AgentIdentity, Record
-from pytest_fdegym.results.store import Store, StoredRun
+from pytest_fdegym.results.store import Store, StoredRun, read_record
 from tests.support.records import graded
 
 
@@ -74,3 +77,93 @@ def test_what_cannot_be_written_leaves_the_old_file_and_no_litter(tmp_path: Path
         write_whole(path, "\ud800")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_newer_run_without_a_handover_does_not_keep_the_older_ones(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.open_log(graded()) as log:
+        paths = store.save(graded(), log, "", b"packed")
+    assert paths.handover.read_bytes() == b"packed"
+    assert not save(store, graded()).handover.exists()
+
+
+def test_what_a_disk_does_not_take_leaves_the_old_run_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path)
+    paths = save(store, graded(uplift=0.1), patch="old")
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            save(store, graded(uplift=0.2), patch="new")
+    assert (store.records(), paths.patch.read_text()) == ([graded(uplift=0.1)], "old")
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+def test_a_session_that_ends_while_it_stores_mixes_no_two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    store = Store(tmp_path)
+    with store.open_log(graded()) as log:
+        paths = store.save(graded(uplift=0.1), log, "old", b"old")
+    renamed, steps = os.replace, iter(range(1, 5))
+
+    def interrupted(old: Path, new: Path) -> None:
+        if next(steps) == step:
+            raise KeyboardInterrupt
+        renamed(old, new)
+
+    with monkeypatch.context() as patched, store.open_log(graded()) as log:
+        patched.setattr("os.replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.save(graded(uplift=0.2), log, "new", b"new")
+    assert not paths.record.exists(), "what does not belong together does not count"
+    assert not [path for path in tmp_path.rglob(".*") if path.name != ".gitignore"]
+
+
+def test_tidy_takes_away_what_a_killed_session_left_and_nothing_else(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    paths = save(store, graded())
+    kept = {*tmp_path.rglob("*")}
+    for left in (paths.growing, *(path.with_name(f".{path.name}.abcd_123") for path in (paths.record, paths.patch, paths.handover))):
+        left.write_text("half")
+    store.tidy(graded())
+    assert {*tmp_path.rglob("*")} == kept
+
+
+def test_a_record_of_another_schema_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({**json.loads(graded().model_dump_json()), "schema_version": 2, "harness_version": "9.1"}))
+    with pytest.raises(UsageError) as refused:
+        read_record(path)
+    assert str(refused.value) == (
+        f"{path} has schema version 2; this release reads 1. Use the release that wrote it (pytest-fdegym 9.1), or another results folder."
+    )
+
+
+def test_a_record_of_an_older_release_is_read(tmp_path: Path) -> None:
+    old = json.loads(graded().model_dump_json())
+    for name in ("limits", "metered", "regraded", "audit", "gateway", "world_digest", "scoring_version", "fault"):
+        del old[name]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(old))
+    record = read_record(path)
+    assert (record.limits, record.metered, record.regraded, record.world_digest) == (None, None, None, None)
+
+
+def test_a_record_with_fields_of_a_newer_release_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({**json.loads(graded().model_dump_json()), "mood": "good", "harness_version": "9.1"}))
+    with pytest.raises(UsageError) as refused:
+        read_record(path)
+    assert str(refused.value) == (
+        f"{path} is not the record of a run: mood: Extra inputs are not permitted (pytest-fdegym 9.1); this is {__version__}"
+    )
+
+
+@pytest.mark.parametrize("text", ["", '{"schema_version": 1', "[]", "\x00"])
+def test_half_a_record_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"a\.json is not the record of a run: "):
+        read_record(path)

@@ -35,7 +35,7 @@ from tests.support.providers import Answer, Fault, Provider, Raw, Reply
 from tests.support.settings import python_agent, session
 from tests.support.tiny_gateway import write_tiny_gateway
 
-IN_A_SESSION = {"worker_crash", "interrupted", "budget", "scenario_error", "unusable"}
+IN_A_SESSION = {"worker_crash", "interrupted", "budget", "under_way", "scenario_error", "unusable"}
 """Rows of tests/pytest_side/test_outcome_rows.py."""
 
 

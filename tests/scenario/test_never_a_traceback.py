@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_fdegym.scenario.loader import load, peek
 from pytest_fdegym.scenario.problems import Problem, ScenarioProblems
-from tests.support.tiny_scenario import write_tiny_scenario
+from tests.support.tiny_scenario import edit, write_tiny_scenario
 
 Path_ = tuple[str | int, ...]
 FILES = ("scenario.yaml", "people.yaml", "solutions/reference/manifest.yaml", "solutions/ablations/F_LIMIT/guess_250/manifest.yaml")
@@ -91,3 +91,23 @@ def test_odd_bytes_anywhere(folder: Path, junk: bytes, at: int, name: str) -> No
         problems(folder)
     finally:
         (folder / name).write_bytes(original)
+
+
+@pytest.mark.parametrize(("name", "where"), [("people.yaml", "people.pike.topics.limit.answer"), ("scenario.yaml", "facts.F_LIMIT.text")])
+def test_a_template_nested_beyond_measure(tmp_path: Path, name: str, where: str) -> None:
+    folder = write_tiny_scenario(tmp_path / "tiny_post")
+    nested = "{{ " + "[" * 400 + "]" * 400 + " }}"
+    old, new = ("Up to {{ limit }} g goes as a letter these days.", f"'{nested}'")
+    if name == "scenario.yaml":
+        old, new = "A letter may weigh up to {{ limit }} g.", nested
+    line = edit(folder, name, old, new)
+    assert [str(problem) for problem in problems(folder)] == [
+        f"{folder / name}:{line}: {where}: the template cannot be read: it is nested too deeply"
+    ]
+
+
+def test_a_file_whose_name_is_no_text_has_a_digest(tmp_path: Path) -> None:
+    folder = write_tiny_scenario(tmp_path / "tiny_post")
+    before = load(folder).digest("v1")
+    (folder / "site" / "docs" / "\udcff.md").write_text("Bell pepper\n")
+    assert load(folder).digest("v1") != before

@@ -99,6 +99,14 @@ def test_a_template_without_quotes() -> None:
             "a: 1\n\tb: 2\n",
             "scenario.yaml:2: is not valid YAML: found a tab character that violates indentation (while scanning a plain scalar)",
         ),
+        (
+            "x: [1]\ny: " + "[" * 70 + "]" * 70,
+            "scenario.yaml:2: is nested more than 60 levels deep, aliases included; nothing so large can be read",
+        ),
+        (
+            "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
+            "scenario.yaml:1: holds more than 200,000 values, aliases included; nothing so large can be read",
+        ),
         ("a: *nowhere\n", "scenario.yaml:1: is not valid YAML: found undefined alias"),
         ("a: 2025-02-30\n", "scenario.yaml:1: a: '2025-02-30' cannot be read: day is out of range for month"),
         ("a: !!python/name:os.system x\n", "scenario.yaml:1: a: cannot be read: could not determine a constructor for the tag"),

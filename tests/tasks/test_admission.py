@@ -15,8 +15,9 @@ from pytest_fdegym.scenario.loader import peek
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(file.parent for file in (ROOT / "tasks").glob("*/scenario.yaml"))
 TASKS = [(folder.name, variant.id) for folder in FOLDERS for variant in peek(folder).variants]
-FEWEST = 12
-"""Checks of a variant: two lints, do-nothing, the reference, the expert, the literal, and what the author measured beside them."""
+FEWEST = 13
+"""Checks of a variant: two lints, the canaries, do-nothing, the reference, the expert, the literal, and what the author
+measured beside them."""
 
 each_task = pytest.mark.parametrize(("scenario", "variant"), TASKS)
 
