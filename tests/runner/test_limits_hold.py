@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -301,6 +301,15 @@ def _commands_named(name: str) -> list[str]:
 # --- Ctrl-C and the main thread ---
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Ctrl-C means something here, also where these tests were started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_ctrl_c_ends_an_agent_and_its_processes(case: Case, settings: Settings) -> None:
     started: list[subprocess.Popen[bytes]] = []
     ended = threading.Event()
