@@ -85,8 +85,8 @@ def test_row_worker_crash(project: pytest.Pytester) -> None:
 
 def test_row_interrupted(project: pytest.Pytester) -> None:
     # What a shell starts in the background ignores the signal, and so does what that starts.
-    heed = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-    project.makepyfile(mine=f"import os, signal\n{heed}\ndef agent(engagement):\n    os.kill(os.getpid(), signal.SIGINT)\n    while True: pass\n")
+    heed = "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    project.makepyfile(mine=f"{heed}def agent(engagement):\n    os.kill(os.getpid(), signal.SIGINT)\n    while True: pass\n")
     result = project.runpytest_subprocess("--fde-agent=mine.py")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert list(Path(project.path).rglob("*.L3.run1.json")) == []

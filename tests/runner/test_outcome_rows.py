@@ -81,8 +81,8 @@ def asks_openai(provider: Provider) -> Callable[[Engagement], None]:
     openai = pytest.importorskip("openai")
 
     def agent(engagement: Engagement) -> None:
-        client = openai.OpenAI(base_url=provider.openai, api_key=provider.key, max_retries=0)
-        client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": engagement.brief}])
+        with openai.OpenAI(base_url=provider.openai, api_key=provider.key, max_retries=0) as client:
+            client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": engagement.brief}])
 
     return agent
 
