@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_fdegym.agents.metering.faults import ProviderFault, shown
+from pytest_fdegym.agents.metering.faults import OVERFLOW_WORDS, ProviderFault, shown
 
 MODEL_CLIENTS: Final = (
     *("openai", "anthropic", "litellm", "mistralai", "cohere", "groq", "together", "ollama", "google.genai", "google.generativeai"),
@@ -30,16 +30,7 @@ _UNREACHED: Final = (
     "ServiceUnavailableError",
 )
 _TOOLS: Final = ("UnexpectedModelBehavior", "ModelBehaviorError", "ToolRetryError", "OutputParserException")
-_OVERFLOW: Final = (
-    "context_length_exceeded",
-    "maximum context length",
-    "context window",
-    "context length",
-    "prompt is too long",
-    "input is too long",
-    "exceed context limit",
-    "input token count",
-)
+_OVERFLOW: Final = ("context_length_exceeded", *OVERFLOW_WORDS)
 _QUOTA: Final = ("insufficient_quota", "exceeded your current quota", "credit balance is too low", "billing", "payment required")
 _TOOL_WORDS: Final = ("tool_call", "tool_use", "tool_result", "role 'tool'")
 _AWS: Final = {

@@ -11,7 +11,8 @@ from typing import Any
 from pytest_fdegym.agents.python import STUCK
 from pytest_fdegym.columns import table
 from pytest_fdegym.pytest_side.score_card import signed
-from pytest_fdegym.results.record import AgentIdentity, Record
+from pytest_fdegym.results.agents import by_agent
+from pytest_fdegym.results.record import Record
 from pytest_fdegym.results.statistics import Interval, Summary, floored_score, summarise
 from pytest_fdegym.runner import NOT_STORED
 
@@ -20,7 +21,7 @@ def result_lines(records: Sequence[Record], planned: int, lost: int = 0) -> list
     """The table by task and level, then the averages. S is floored as averages demand: max(U_adj, -1) - C. `lost` runs are void, too:
     their processes died, and they have no record.
     """
-    agents = _by_agent(records)
+    agents = by_agent(records)
     several = len(agents) > 1
     rows = []
     for agent, its in agents.items():
@@ -38,19 +39,6 @@ def result_lines(records: Sequence[Record], planned: int, lost: int = 0) -> list
     graded = summarise(records).graded
     dead = f", {lost} lost with their processes" if lost else ""
     return [*lines, f"all agents: graded {graded} of {planned} planned{dead}", *_notes(records), *_flagged(records)]
-
-
-def _by_agent(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """The records of each agent, by a name that tells it from the others: with version and options where the name does not."""
-    identities: dict[str, list[Record]] = defaultdict(list)
-    for record in sorted(records, key=lambda each: each.agent.name):
-        identities[record.agent.model_dump_json()].append(record)
-    names = Counter(its[0].agent.name for its in identities.values())
-    return {(its[0].agent.name if names[its[0].agent.name] == 1 else _in_full(its[0].agent)): its for its in identities.values()}
-
-
-def _in_full(agent: AgentIdentity) -> str:
-    return " ".join([agent.name, *([agent.version] if agent.version else []), *(f"{key}={value}" for key, value in agent.options.items())])
 
 
 def _notes(records: Sequence[Record]) -> list[str]:

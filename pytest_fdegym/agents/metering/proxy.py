@@ -11,6 +11,7 @@ import socketserver
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -36,7 +37,7 @@ KEPT_SECONDS: Final = 4.0
 Server = TypeVar("Server", bound=socketserver.BaseServer)
 
 
-class Desk:
+class Desk(ABC):
     """What the servers ask: the meter."""
 
     def __init__(self) -> None:
@@ -44,20 +45,20 @@ class Desk:
         self.without_stream_options: set[str] = set()
         """Addresses that refuse to be asked for the usage of a streamed chat."""
 
+    @abstractmethod
     def upstream(self, provider: Provider) -> Upstream | None:
         """Where `provider`'s API is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def whose(self, credentials: Sequence[str], fixed: Account | None) -> tuple[Account | None, bool]:
         """The account that a request with these credentials belongs to (None outside runs), and whether it is to get the user's key.
 
         Raises RunOver for a token that is not, or no longer, valid.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def broke(self, error: Exception) -> None:
         """Hear of an exception that nothing foresaw."""
-        raise NotImplementedError
 
 
 @contextmanager

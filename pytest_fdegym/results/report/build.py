@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from statistics import fmean
 
 from pytest_fdegym._version import __version__
+from pytest_fdegym.results.agents import by_agent
 from pytest_fdegym.results.record import Record
-from pytest_fdegym.results.report.agents import by_agent
 from pytest_fdegym.results.report.figures import below_do_nothing, figures
 from pytest_fdegym.results.report.model import AgentSummary, Outcome, Report, RunRow, TaskRow
 from pytest_fdegym.results.statistics import Summary, floored_score, resolved_rate, summarise, task_means

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytest_fdegym.errors import UsageError
+from pytest_fdegym.results.agents import by_agent
 from pytest_fdegym.results.properties import properties
 from pytest_fdegym.results.record import Record, Scores
-from pytest_fdegym.results.report.agents import by_agent
 from pytest_fdegym.results.report.build import in_order
 from pytest_fdegym.results.statistics import summarise
 

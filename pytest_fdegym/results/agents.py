@@ -1,4 +1,4 @@
-"""Which runs are of the same agent, and what each agent is called in a report."""
+"""Which runs are of the same agent, and what each agent is called in tables and reports."""
 
 from __future__ import annotations
 
