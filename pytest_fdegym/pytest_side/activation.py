@@ -15,7 +15,7 @@ from pytest_fdegym.pytest_side.budget import open_budget
 from pytest_fdegym.pytest_side.collection import Collecting
 from pytest_fdegym.pytest_side.header import Header
 from pytest_fdegym.pytest_side.hidden import hidden_places, kept_places
-from pytest_fdegym.pytest_side.options import LEVELS
+from pytest_fdegym.pytest_side.option_values import LEVELS
 from pytest_fdegym.pytest_side.plan import read_plan
 from pytest_fdegym.pytest_side.reruns import Reruns
 from pytest_fdegym.pytest_side.results_folder import check_results_folder

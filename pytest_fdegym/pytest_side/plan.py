@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from pytest_fdegym.limits import Limits
-from pytest_fdegym.pytest_side import options
+from pytest_fdegym.pytest_side import option_values, options
 from pytest_fdegym.pytest_side.gate import Gate
 
 
@@ -80,7 +80,7 @@ def read_plan(config: pytest.Config) -> Plan:
         agent_version=options.value(config, "fde_agent_version"),
         agent_network=options.value(config, "fde_agent_network"),
         agent_env=tuple(dict.fromkeys(options.value(config, "fde_agent_env"))),
-        metering=options.value(config, "fde_metering") != options.OFF,
+        metering=options.value(config, "fde_metering") != option_values.OFF,
         admission=admission,
         tasks=_folders(config),
         levels=tuple(options.value(config, "fde_levels")),
@@ -103,7 +103,7 @@ def read_plan(config: pytest.Config) -> Plan:
         router=options.value(config, "fde_router"),
         router_directory=_base(config, "fde_router"),
         gateway_model=options.value(config, "fde_gateway_model"),
-        progress=None if (seconds := options.value(config, "fde_progress")) == options.OFF else float(seconds),
+        progress=None if (seconds := options.value(config, "fde_progress")) == option_values.OFF else float(seconds),
     )
 
 
@@ -159,4 +159,4 @@ def _limits(config: pytest.Config) -> Limits:
 
 
 def _number(config: pytest.Config, name: str) -> float | None:
-    return None if (value := options.value(config, name)) == options.NO_LIMIT else float(value)
+    return None if (value := options.value(config, name)) == option_values.NO_LIMIT else float(value)

@@ -16,7 +16,7 @@ from pytest_fdegym.people.router import Router, router_named
 from pytest_fdegym.pytest_side.agent_source import AgentSource
 from pytest_fdegym.pytest_side.budget import SessionBudget
 from pytest_fdegym.pytest_side.in_order import InOrder
-from pytest_fdegym.pytest_side.options import LEVELS
+from pytest_fdegym.pytest_side.option_values import LEVELS
 from pytest_fdegym.pytest_side.plan import Plan
 from pytest_fdegym.results.record import AgentIdentity
 from pytest_fdegym.results.store import Store

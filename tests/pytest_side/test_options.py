@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fdegym.pytest_side.options import OPTIONS, parse_levels, parse_seeds
+from pytest_fdegym.pytest_side.option_values import parse_levels, parse_seeds
+from pytest_fdegym.pytest_side.options import OPTIONS
 from tests.pytest_side.support import collected, usage_error
 
 
