@@ -31,6 +31,7 @@ def test_nothing_of_ours_is_collected_or_loaded(pytester: pytest.Pytester) -> No
             "pytest_fdegym.plugin",
             "pytest_fdegym.pytest_side",
             "pytest_fdegym.pytest_side.hookspecs",
+            "pytest_fdegym.pytest_side.option_values",
             "pytest_fdegym.pytest_side.options",
         ],
         False,
