@@ -13,9 +13,9 @@ from pytest_fdegym.audit import KINDS, Audit, texts_below
 from pytest_fdegym.channel.client import RequestRefused
 from pytest_fdegym.engage import Engagements
 from pytest_fdegym.observer import Event, Observers
-from pytest_fdegym.pytest_side.gate import Gate
 from pytest_fdegym.pytest_side.score_card import score_card
 from pytest_fdegym.pytest_side.tables import result_lines
+from pytest_fdegym.results.gate import Gate
 from pytest_fdegym.results.record import Flag, Record
 from pytest_fdegym.runner import Case, Settings, run
 from pytest_fdegym.scenario.loader import load

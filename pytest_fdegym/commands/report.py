@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from pytest_fdegym.errors import UsageError
-from pytest_fdegym.pytest_side.gate import Gate
 from pytest_fdegym.results.events import now
 from pytest_fdegym.results.files import write_whole
+from pytest_fdegym.results.gate import Gate
 from pytest_fdegym.results.report.build import TITLE, make_report
 from pytest_fdegym.results.report.junit import junit
 from pytest_fdegym.results.report.reading import runs_in, verdicts_in

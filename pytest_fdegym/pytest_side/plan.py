@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fdegym.limits import Limits
 from pytest_fdegym.pytest_side import option_values, options
-from pytest_fdegym.pytest_side.gate import Gate
+from pytest_fdegym.results.gate import Gate
 
 
 @dataclass(frozen=True)

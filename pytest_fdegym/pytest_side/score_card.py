@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_fdegym.agents.python import STUCK
 from pytest_fdegym.engage import UNANSWERED
-from pytest_fdegym.pytest_side.gate import Gate
+from pytest_fdegym.results.gate import Gate
 from pytest_fdegym.results.record import EndReason, Record
 from pytest_fdegym.results.store import Store
 from pytest_fdegym.runner import NOT_STORED

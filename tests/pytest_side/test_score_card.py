@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from pytest_fdegym.pytest_side.gate import Gate
 from pytest_fdegym.pytest_side.score_card import number, score_card, signed
+from pytest_fdegym.results.gate import Gate
 from pytest_fdegym.results.record import EndReason, Engaged
 from pytest_fdegym.results.store import Store
 from pytest_fdegym.scenario.model import Kpi
