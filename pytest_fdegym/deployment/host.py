@@ -8,7 +8,6 @@ import math
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -30,7 +29,7 @@ from pytest_fdegym.gateway.service import Service
 from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
 from pytest_fdegym.scenario.model import GATEWAY, EntryPoint, ScenarioFile
 from pytest_fdegym.scenario.world import Died, Json, Outcome, Raised, Returned, TableChange, TimedOut
-from pytest_fdegym.scratch import remove_tree
+from pytest_fdegym.scratch import new_scratch, remove_tree
 
 __all__ = ["Deployment", "ReplayBounds"]
 
@@ -78,10 +77,9 @@ class Deployment:
     # --- life ---
 
     def __enter__(self) -> Self:
-        self._root = root = Path(os.path.realpath(tempfile.mkdtemp(prefix="fde")))
+        self._root = root = new_scratch("fde")
         self._servers = contextlib.ExitStack()
         try:
-            root.chmod(0o711)  # The user inside the sandbox must pass through, and need not look around.
             self._work, self._program, self._scratch = root / "work", root / "host", root / "tmp"
             shutil.copytree(self._frozen, self._work, copy_function=shutil.copyfile)
             for spec in self._scenario.databases.values():

@@ -15,7 +15,8 @@ _COMPANIONS = ("people.yaml", "world.py", "briefs", "site")
 
 def is_scenario(folder: Path) -> bool:
     """Whether `folder` is a scenario's: scenario.yaml with at least one of its companions, as other tools use that name too."""
-    return (folder / SCENARIO_FILE).is_file() and any((folder / name).exists() for name in _COMPANIONS)
+    # Not pathlib's tests, which raise where a path is too long to be looked at.
+    return os.path.isfile(folder / SCENARIO_FILE) and any(os.path.exists(folder / name) for name in _COMPANIONS)
 
 
 class Surroundings:
@@ -46,7 +47,7 @@ def find_scenarios(root: Path, norecurse: Sequence[str] = ()) -> list[Path]:
 
 
 def _passed_by(folder: Path, norecurse: Sequence[str]) -> bool:
-    if folder.name == "__pycache__" or (folder / "pyvenv.cfg").is_file():
+    if folder.name == "__pycache__" or os.path.isfile(folder / "pyvenv.cfg"):
         return True
     for pattern in norecurse:
         if os.sep in pattern:

@@ -45,6 +45,16 @@ def test_tasks_beside_the_one_that_was_named(project: pytest.Pytester, tmp_path_
     assert {folder / "one", folder / "two"} <= found
 
 
+def test_folders_too_deep_to_be_looked_at_are_passed_by(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as within:
+        within.chdir(project.path)
+        for _ in range(25):  # 25 names of 200 letters: more than a path may have
+            Path("n" * 200).mkdir()
+            within.chdir("n" * 200)
+    found = hidden(project, "--fde-agent=cmd:true")
+    assert project.path / "tasks" / "tiny_post" in found
+
+
 def test_the_history_of_a_work_tree_that_is_kept_somewhere_else(project: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("repository")
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(folder)]
