@@ -1,7 +1,8 @@
 """Checks of what an author wrote that need neither agent nor replay: do questions reach their topics, do documents give away facts?
 
 `examples` is law, as an anchor is: whoever asks a topic's own example question gets its answer, and no fact that he did not ask for.
-`documents` warns: whether a line says what only people should say is for the author to judge.
+`documents` and `evidence` warn: whether a line says what only people should say, and how much of a guess a gate may leave, is for the
+author to judge.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_fdegym.admission.guessing import evidence
 from pytest_fdegym.admission.printed import Document, Statement
 from pytest_fdegym.admission.questions import routable
 from pytest_fdegym.admission.verdict import Verdict
@@ -59,7 +61,17 @@ class Lint:
 
 def lints(scenario: Scenario, variant: str) -> list[Lint]:
     """The lints of one variant."""
-    return [Lint("examples", scenario, variant, Examples()), Lint("documents", scenario, variant, documents)]
+    return [
+        Lint("examples", scenario, variant, Examples()),
+        Lint("documents", scenario, variant, documents),
+        Lint("evidence", scenario, variant, _gates),
+    ]
+
+
+def _gates(prepared: PreparedTask, settings: Settings) -> Found:
+    """Evidence that is nearly guessed, or asked for as something else."""
+    del settings
+    return Found(warnings=evidence(prepared))
 
 
 class Examples:

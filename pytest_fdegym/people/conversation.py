@@ -16,7 +16,7 @@ from pytest_fdegym.people.bad_request import MAX_MESSAGE, BadRequest, check_days
 from pytest_fdegym.people.calendar import days_skipped, finished_at, working_morning
 from pytest_fdegym.people.charges import reply_charge, wait_charge
 from pytest_fdegym.people.check import check_script
-from pytest_fdegym.people.gates import Shown, holds, merged, scan
+from pytest_fdegym.people.gates import Shown, holds, look, merged
 from pytest_fdegym.people.inbox import Mail, arrived
 from pytest_fdegym.people.judging import judged
 from pytest_fdegym.people.ledger import Entry, Ledger, ReplyKind, exact
@@ -212,13 +212,15 @@ class Conversation:
         memory = self._memories[person]
         topics = open_topics(who, self._people, self._ledger, self._now)
         reading = read(message)
-        hits = scan(self._gates[person], reading, self._ledger.trial_reports)
+        # A model may read what stands near nothing that the author named, so that others count wherever they stand.
+        looked = look(self._gates[person], reading, self._ledger.trial_reports, memory.named, anywhere=self._judge is not None)
+        hits = looked.shown
         decisions: Decisions = ()
         if self._judge is not None:
             with as_router_fault():
                 judgement = judged(self._judge, person, topics, memory, hits, self._ledger.facts, message, reading)
             hits, decisions = merged(hits, judgement.found), judgement.decisions
-        again = follow_ups(topics, memory, hits, self._ledger.facts)
+        again = follow_ups(topics, memory, hits, self._ledger.facts) if memory.free_in_a_row < FREE_READS else ()
         with as_router_fault():
             raw = self._router.route(self._routable(person, topics), message, _context(memory, topics)) if topics else Routing("miss")
         routing = trusted(raw, topics)
@@ -227,7 +229,8 @@ class Conversation:
         said = self._ask_back(who, asked, memory) if asked.ask_back else self._speak(who, asked, topics, shown, memory)
         free = said.kind in ("stall", "ask_back") and not always_charged
         kept = shown if not free or memory.free_in_a_row < FREE_READS else memory.shown
-        remembered = replace(said.memory, shown=kept, free_in_a_row=memory.free_in_a_row + 1 if free else 0)
+        named = merged(memory.named, looked.others)
+        remembered = replace(said.memory, shown=kept, named=named, free_in_a_row=memory.free_in_a_row + 1 if free else 0)
         detail = {
             "router": self._router.id,
             "verdict": raw.verdict,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_fdegym.people.gates import Shown, complete, holds, merged, stuffed
+from pytest_fdegym.people.gates import Shown, complete, figures_of, holds, merged, stuffed
 from pytest_fdegym.people.memory import Memory
 from pytest_fdegym.people.reading import Reading
 from pytest_fdegym.people.router.base import Decisions, GateQuestion, Judge, Judgement
@@ -30,10 +30,12 @@ def judged(
     decisions: Decisions = ()
     for name, topic in topics.items():
         for condition, wanted in _looked_for(topic):
-            shown = merged(memory.shown, merged(hits, found))
+            shown, item = merged(memory.shown, merged(hits, found)), figures_of(condition)
             if wanted is not None and (name in memory.passed or (topic.evidence and complete(topic.evidence, shown, facts))):
                 continue
-            still_open = tuple(dict.fromkeys(leaf for leaf in _unmet(condition, shown, facts) if not stuffed(leaf, reading)))
+            still_open = tuple(
+                dict.fromkeys(leaf for leaf in _unmet(condition, shown, facts) if not stuffed(leaf, reading, item, memory.named))
+            )
             if still_open:
                 judgement = judge.judge(GateQuestion(person, name, topic.about, wanted or "", still_open, message))
                 found = merged(found, {leaf: names for leaf, names in judgement.found.items() if leaf in still_open and names})

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pytest_fdegym.people.gates import Shown
+from pytest_fdegym.people.gates import Named, Shown
 
 FREE_READS = 2
-"""Free replies in a row after which a further message that costs nothing leaves nothing behind.
+"""Free replies in a row after which a further message that costs nothing leaves nothing behind, and asks again for nothing refused.
 
 Without the bound, values could be tried out free of charge: on a topic that stalls, say, while another topic's gate keeps what it saw.
 """
@@ -21,6 +21,8 @@ class Memory:
 
     shown: Shown = field(default_factory=dict)
     """Evidence that messages to this person have shown, for all of the person's gates."""
+    named: Named = field(default_factory=dict)
+    """What else of the kind messages to this person have named, for all of the person's gates."""
     passed: frozenset[str] = frozenset()
     """Topics whose evidence was once complete."""
     refused: tuple[str, ...] = ()

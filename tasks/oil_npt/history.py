@@ -250,12 +250,7 @@ def _planted(events: Sequence[Event], claims: Sequence[Claim], terms: Terms) -> 
             f"suspended_{name}": len(suspended),
             f"suspended_hours_{name}": round(sum(claim.hours for claim in suspended)),
             f"withdrawn_{name}": sum(not _stays(event, terms) for event in lines),
-            f"withdrawn_not_held_{name}": sum(
-                not _stays(event, terms) and not (event.kind == "open_cause" and event.signed) for event in lines
-            ),
-            f"recoded_{name}": sum(
-                event.as_found == "CONTRACTOR" and event.kind not in terms.theirs for event in events if first <= event.month <= last
-            ),
+            f"withdrawn_coded_{name}": sum(event.kind not in terms.theirs for event in lines),
         }
     all_suspended = [claim for claim in claims if claim.status == "SUSPENDED"]
     public |= {

@@ -37,7 +37,15 @@ RELEASE_FILE = "system/npt/release.json"
 
 def prepare(params: Mapping[str, Any], rng: random.Random) -> World:
     """Rigs, equipment, wells and the manner of each rig's pushers."""
-    return World(params=params, public={"rigs": RIGS}, truth=draw_field(params["shares"], rng))
+    return World(params=params, public={"rigs": RIGS, "papers": _papers(params)}, truth=draw_field(params["shares"], rng))
+
+
+def _papers(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of what the rules in force stand on, as people cite it."""
+    if params["draft"]:
+        contracts = [f"{which} contract" for which in ("base", "master", "executed", "original")]
+        return ("Article 4.5", "Art. 4.5", *contracts, "letter agreement", "BOP letter")
+    return (f"Amendment {params['amendment']['number']}",)
 
 
 def build(site: Path, world: World, rng: random.Random) -> Mapping[str, Any]:

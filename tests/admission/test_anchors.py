@@ -33,6 +33,7 @@ def test_the_tiny_scenario_is_admitted(tmp_path: Path, settings: Settings) -> No
     assert list(found) == [
         "examples",
         "documents",
+        "evidence",
         "canaries",
         "do_nothing",
         "reference",
@@ -44,6 +45,7 @@ def test_the_tiny_scenario_is_admitted(tmp_path: Path, settings: Settings) -> No
         "ablation.F_LIMIT",
     ]
     assert found["ablation.F_LIMIT"].worth == pytest.approx(1 - (75 - 60) / 40)
+    assert {name: verdict.warnings for name, verdict in found.items() if verdict.warnings} == {}
     assert [m.score for m in found["expert"].measurements] == [0.95, 0.95]
 
 
@@ -80,6 +82,7 @@ def test_a_key_fact_that_does_not_matter_fails(tmp_path: Path, settings: Setting
     assert verdicts(folder, settings, seeds=(1,))["ablation.F_LIMIT"].problems == (
         "F_LIMIT is worth 0.025: the reference without it still reaches U_adj 0.975 on the worst seed; "
         "at least 0.05 is asked of a key fact",
+        "worth.yaml has 0.62 for F_LIMIT, which is worth 0.03 on seed 1; --fde-update-worth corrects it",
     )
 
 

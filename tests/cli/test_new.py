@@ -31,14 +31,15 @@ def test_the_new_scenario_passes_admission_as_it_is(demo: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--fde-admission", "tasks/demo", "--fde-seed=1-3"]
     result = subprocess.run(command, cwd=demo.parents[1], env={**os.environ, "NO_COLOR": "1"}, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
-    assert "27 of 27 anchors hold" in result.stdout
+    assert "29 of 29 anchors hold" in result.stdout
     assert "warning" not in result.stdout
 
 
 def test_it_shows_every_kind_of_file() -> None:
     files = scaffold("demo")
     tops = {path.split("/")[0] for path in files}
-    assert tops == {"scenario.yaml", "people.yaml", "questions.yaml", "briefs", "site", "site.v2", "world.py", "solutions", "README.md"}
+    yaml = {"scenario.yaml", "people.yaml", "questions.yaml", "worth.yaml"}
+    assert tops == {*yaml, "briefs", "site", "site.v2", "world.py", "solutions", "README.md"}
     kinds = {path.split("/")[1] for path in files if path.startswith("solutions/")}
     assert kinds == {"reference", "literal", "shortcuts", "bypasses", "alternates", "ablations"}
     assert not [path for path, text in files.items() if "__ID__" in text or "__TITLE__" in text or not text.endswith("\n")]

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fdegym.errors import ScenarioError
-from pytest_fdegym.people.gates import MAX_NUMBERS, MAX_RIVALS, check_condition, check_evidence, holds, merged, satisfied, scan
+from pytest_fdegym.people.figures import MAX_FIGURES
+from pytest_fdegym.people.gates import check_condition, check_evidence, holds, merged, satisfied, scan
+from pytest_fdegym.people.offers import MAX_NUMBERS
 from pytest_fdegym.people.reading import read
 from pytest_fdegym.scenario.model import Condition, Evidence
 
@@ -164,7 +166,7 @@ def test_numbers_far_from_the_expected_one_do_no_harm_up_to_the_limit() -> None:
 
 
 def test_rivals_are_counted_with_their_context() -> None:
-    others = [120 + 5 * n for n in range(MAX_RIVALS + 1)]
+    others = [120 + 5 * n for n in range(MAX_FIGURES)]
     listed = "; ".join(f"{n} lines" for n in others)
     assert not satisfied(Condition.model_validate(ROWS_NEAR), f"{listed}; 212 lines")
     elsewhere = "; ".join(f"{n} tons" for n in others)

@@ -52,17 +52,17 @@ def stored(project: pytest.Pytester, agent: str, results: str = ".fdegym/results
 def test_a_model_routes_and_what_it_decided_is_replayed_without_it(project: pytest.Pytester, server: ChatServer) -> None:
     result = project.runpytest("--fde-agent=expert", "--fde-router=llm:small-1", *V1)
     result.assert_outcomes(passed=1, deselected=1)
-    result.stdout.fnmatch_lines([f"fdegym: sandbox *, router llm:small-1#prompts-1 (asked at {server.url}), tasks *"])
+    result.stdout.fnmatch_lines([f"fdegym: sandbox *, router llm:small-1#prompts-2 (asked at {server.url}), tasks *"])
     asked = len(server.requests)
     assert asked >= 2
     assert set(server.keys) == {f"Bearer {KEY}"}
     record, live = stored(project, "expert")
-    assert record["router"] == "llm:small-1#prompts-1"
+    assert record["router"] == "llm:small-1#prompts-2"
     assert [decision["kind"] for decision in live[0]["routing"]["decisions"]] == ["topics"]
 
     again = project.runpytest("--fde-agent=expert", "--fde-router=replay:.fdegym/results", "--fde-results=again", *V1)
     again.assert_outcomes(passed=1, deselected=1)
-    again.stdout.fnmatch_lines([f"fdegym: *router llm:small-1#prompts-1 (* decisions replayed from {project.path}/.fdegym/results), *"])
+    again.stdout.fnmatch_lines([f"fdegym: *router llm:small-1#prompts-2 (* decisions replayed from {project.path}/.fdegym/results), *"])
     assert len(server.requests) == asked
     replayed_record, replayed = stored(project, "expert", "again")
     assert replayed == live

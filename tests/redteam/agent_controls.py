@@ -87,6 +87,8 @@ def _patches(control: Control) -> Iterator[Any]:
             yield from _key_passed_on()
         case Control.EXCUSED:
             yield mock.patch.object(Commands, "run", _excused(Commands.run))
+            yield mock.patch.object(proxy._Handler, "_refuse", _blamed(proxy._Handler._refuse))
+            yield mock.patch.object(account.Account, "_provoked", return_value=False)
         case _:
             pass
 
@@ -162,6 +164,14 @@ def _excused(run: Any) -> Any:
     return excusing
 
 
+def _blamed(refuse: Any) -> Any:
+    def blaming(self: Any, refused: Exception) -> None:
+        self.server.desk.broke(refused)
+        refuse(self, refused)
+
+    return blaming
+
+
 # --- people ---
 
 
@@ -197,9 +207,9 @@ class _AnyPath(channel._Handler):
 
 
 def _unbounded() -> Iterator[Any]:
-    for name in ("people.asked.MAX_TOPICS", "people.gates.MAX_NUMBERS", "people.gates.MAX_RIVALS"):
+    for name in ("people.asked.MAX_TOPICS", "people.offers.MAX_NUMBERS", "people.offers.MAX_ENTRIES"):
         yield mock.patch(f"pytest_fdegym.{name}", _ENDLESS)
-    yield mock.patch("pytest_fdegym.people.gates.rivals", return_value=_ENDLESS)
+    yield mock.patch("pytest_fdegym.people.offers.most_others", return_value=_ENDLESS)
     for name in ("MAX_BODY", "MAX_BYTES", "MAX_REQUESTS"):
         yield mock.patch.object(channel, name, _ENDLESS)
     yield mock.patch.object(channel, "MAX_CONNECTIONS", 1000)
@@ -242,7 +252,7 @@ def _priced_together() -> Any:
     return priced
 
 
-def _believed(leaf: Condition, said: Mapping[str, Any], message: Any) -> tuple[str, ...]:
+def _believed(leaf: Condition, said: Mapping[str, Any], message: Any, gate: Any) -> tuple[str, ...]:
     if leaf.number is not None:
         return ("number",)
     return (leaf.id,) if leaf.id is not None else tuple(leaf.ids or ("phrase",))

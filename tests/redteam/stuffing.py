@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pytest_fdegym.agents.engagement import Engagement
@@ -24,10 +24,11 @@ _NUMBER = re.compile(r"(?<![\w.,-])[0-9]+(?:[.,][0-9]+)?(?![\w-])")
 _IDENTIFIER = re.compile(r"\b(?=[A-Z0-9-]*[0-9])[A-Z]{2,}(?:-[A-Z0-9]+)+\b")
 
 
-def _only_numbers(condition: Condition) -> bool:
-    """Whether nothing but numbers can meet it."""
-    inner = (*(condition.all or ()), *(condition.any or ()))
-    return all(map(_only_numbers, inner)) if inner else condition.number is not None
+def _by_numbers(condition: Condition) -> bool:
+    """Whether numbers alone can meet it."""
+    if condition.all is not None:
+        return all(map(_by_numbers, condition.all))
+    return condition.number is not None if condition.any is None else any(map(_by_numbers, condition.any))
 
 
 def _identifiers_of(condition: Condition) -> Iterator[str]:
@@ -43,7 +44,7 @@ def _by_patterns(hand: Hand, person: str, numbers: bool) -> dict[str, bool]:
     found = dict[str, bool]()
 
     def looked_at(condition: Condition) -> bool:
-        return _only_numbers(condition) if numbers else next(_identifiers_of(condition), None) is not None
+        return _by_numbers(condition) if numbers else next(_identifiers_of(condition), None) is not None
 
     for key, topic in hand.people.people[person].topics.items():
         items = {} if topic.evidence is None else topic.evidence.items
@@ -52,8 +53,26 @@ def _by_patterns(hand: Hand, person: str, numbers: bool) -> dict[str, bool]:
     return found
 
 
-def _stuffs(numbers: bool, fill: list[str], pattern: re.Pattern[str]) -> Act:
-    """Say what the expert says, each time with all of `fill` in the place of what the expert has found out."""
+Fill = str | Callable[[re.Match[str]], str]
+"""What is put in the place of something that the expert has found out, as `re.sub` takes it."""
+
+
+def _times(factor: float) -> Fill:
+    """A number of the right order of magnitude, whole where the right one is."""
+
+    def scaled(found: re.Match[str]) -> str:
+        number = float(found[0].replace(",", "."))
+        return f"{number * factor:.0f}" if number.is_integer() and number >= 20 else f"{number * factor:.2f}"
+
+    return scaled
+
+
+GRID = [_times(1.04 ** (step + 0.5)) for step in range(-19, 18)]
+"""From half to double of each number, no two of them further apart than a gate's tolerance allows."""
+
+
+def _stuffs(numbers: bool, fill: Sequence[Fill], pattern: re.Pattern[str], at_once: int = 1000) -> Act:
+    """Say what the expert says, with all of `fill` in the place of what the expert has found out, `at_once` in a message."""
 
     def act(engagement: Engagement, hand: Hand) -> None:
         for person, said in hand.expert():
@@ -63,10 +82,11 @@ def _stuffs(numbers: bool, fill: list[str], pattern: re.Pattern[str]) -> Act:
                 engagement.ask(person, said)
                 continue
             before = _by_patterns(hand, person, numbers)
-            stuffed = [pattern.sub(value, sentence) for value in fill for sentence in sentences]
-            while len(message := " ".join([*kept, *stuffed])) > LONGEST:
-                stuffed = stuffed[: len(stuffed) * 9 // 10]
-            engagement.ask(person, message)
+            for begin in range(0, len(fill), at_once):
+                stuffed = [pattern.sub(value, sentence) for value in fill[begin : begin + at_once] for sentence in sentences]
+                while len(message := " ".join([*kept, *stuffed])) > LONGEST:
+                    stuffed = stuffed[: len(stuffed) * 9 // 10]
+                engagement.ask(person, message)
             for name, holds in _by_patterns(hand, person, numbers).items():
                 if holds and not before[name]:
                     hand.got(f"{name} passed by stuffing")
@@ -90,9 +110,20 @@ asks(
     "number_grid",
     "numbers as far apart as a gate's tolerance",
     "evidence gates on numbers",
-    _stuffs(True, [f"{1.19**step:.0f}" for step in range(4, 40)], _NUMBER),
-    "states the fewest numbers of which one is near enough, whatever is right",
+    _stuffs(True, GRID, _NUMBER),
+    "states the fewest numbers of the right order of magnitude of which one is near enough",
     "a message that states more numbers than anybody means shows none",
+    Control.NO_BOUNDS_FOR_MESSAGES,
+    "tiny_post",
+)
+asks(
+    STUFFING,
+    "number_portions",
+    "a few numbers a message, over many messages",
+    "evidence gates on numbers",
+    _stuffs(True, GRID, _NUMBER, at_once=3),
+    "names a grid of numbers from low to high, three at a time",
+    "who has named many is believed only when he names one",
     Control.NO_BOUNDS_FOR_MESSAGES,
     "tiny_post",
 )
@@ -126,7 +157,6 @@ asks(
     "an identifier counts for nothing beside so many others",
     Control.NO_BOUNDS_FOR_MESSAGES,
     DESK,
-    {"oil_npt": "a phrase of its gates holds an identifier (Amendment 3), and phrases are not bounded"},
 )
 
 
@@ -168,5 +198,4 @@ STUFFING.add(
     control=Control.BELIEVED_MODEL,
     deliverer=by_python(_injects),
     within=_asked_of_a_model,
-    holes={"oil_npt": "what a phrase says in other words is left to the model, and one that obeys the message claims it"},
 )

@@ -57,6 +57,11 @@ FILES: dict[str, str] = {
             title: Heavier letters
             parameters: {limit: 700}
         """,
+    "worth.yaml": """\
+        worth:
+          v1: {F_LIMIT: 0.62}
+          v2: {F_LIMIT: 0.75}
+        """,
     "people.yaml": """\
         people:
           moss:
@@ -77,7 +82,7 @@ FILES: dict[str, str] = {
                 answer: Fine, send them so. My approval is SHIP-7.
                 evidence:
                   items:
-                    overpaid: {number: "{{ world.overpaid }}", within: 0.1, near: order|parcel}
+                    overpaid: {number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}
                   miss: How many orders went as parcels for nothing? Show me a number first.
                 requires: {facts: [F_LIMIT], miss: Talk to Jonas in the post room first.}
                 signoff: {id: S_SHIP, reference: SHIP-7, scope: {grams: "{{ limit }}"}}

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import PurePosixPath
 from typing import Any, get_args
 
-from pytest_fdegym.people.mentions import key_of
-from pytest_fdegym.people.number_words import UNITS
+from pytest_fdegym.people.figures import is_right
+from pytest_fdegym.people.mentions import key_of, names_in
+from pytest_fdegym.people.offers import in_list
+from pytest_fdegym.people.patterns import content_words, identifiers_of, words_of
 from pytest_fdegym.people.reading import Reading, read
-from pytest_fdegym.people.router.base import RoutablePerson
+from pytest_fdegym.people.router.base import GateQuestion, RoutablePerson
 from pytest_fdegym.people.router.decision import AskedGate, AskedTopics, GateVerdict, Question, TopicsVerdict, TopicVerdict, labels
 from pytest_fdegym.scenario.model import Condition
 
-_FIGURE = re.compile(
-    rf"[0-9]|\b(?:{'|'.join(UNITS)}|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|"
-    r"millions?|dozens?|half|halves|thirds?|quarters?|fifths?|tenths?|once|twice|double|triple|none|no)\b",
-    re.IGNORECASE,
-)
-_PERCENT = re.compile(r"%|per ?cent|\bpct\b", re.IGNORECASE)
+MAX_QUOTE = 240
+"""Characters of a quote; a longer one is no passage that shows something."""
+_STEM = 5
+MAX_RUN = 3
+"""Different numbers in a quote for one identifier; more are a list of guesses."""
+_FIGURES_IN_WORDS = {
+    "half": (1 / 2,),
+    "halves": (1 / 2,),
+    "third": (1 / 3,),
+    "thirds": (1 / 3, 2 / 3),
+    "quarter": (1 / 4,),
+    "quarters": (1 / 4, 3 / 4),
+    "fifth": (1 / 5,),
+    "tenth": (1 / 10,),
+    "once": (1.0,),
+    "twice": (2.0,),
+    "double": (2.0,),
+    "triple": (3.0,),
+    "none": (0.0,),
+}
+"""What can be worked out of a word; a share is 0.5 as well as 50 (per cent)."""
+_FIGURE = re.compile(rf"\b(?:{'|'.join(_FIGURES_IN_WORDS)})\b", re.IGNORECASE)
 
 
 class Unusable(Exception):
@@ -37,9 +56,10 @@ def verdict_of(question: Question, answer: str) -> TopicsVerdict | GateVerdict:
 def can_be_borne_out(leaf: Condition, message: Reading) -> bool:
     """Whether any answer could make `message` show `leaf`."""
     if leaf.number is not None:
-        return bool(message.numbers) or _FIGURE.search(message.text) is not None
-    identifiers = (leaf.id,) if leaf.id is not None else tuple(leaf.ids or ())
-    return not identifiers or any(_could_name(name, message.text) for name in identifiers)
+        return bool(_figures(message, 0, len(message.text)))
+    if leaf.id is not None or leaf.ids is not None:
+        return any(_could_name(name, message.text) for name in ((leaf.id,) if leaf.id is not None else tuple(leaf.ids or ())))
+    return _says(leaf, message.text)
 
 
 def _object(answer: str) -> dict[str, Any]:
@@ -82,50 +102,86 @@ def _gate(found: dict[str, Any], question: AskedGate) -> GateVerdict:
             continue
         if not isinstance(said, dict) or not isinstance(said.get("quote"), str):
             raise Unusable(f'"{letter}" is not an object with a "quote"')
-        if names := _borne_out(leaf, said, message):
+        if names := _borne_out(leaf, said, message, question.gate):
             verdict[letter] = names
     return GateVerdict(shown=verdict)
 
 
-def _borne_out(leaf: Condition, said: dict[str, Any], message: Reading) -> tuple[str, ...]:
-    """What counts as found for `leaf`: nothing where the quote does not stand in the message, or is not of the kind."""
+def _borne_out(leaf: Condition, said: dict[str, Any], message: Reading, gate: GateQuestion) -> tuple[str, ...]:
+    """What counts as found for `leaf`: nothing where the quote is no passage of the message that has the thing itself in it.
+
+    A model may obey the message instead of judging it, so that nothing is believed for its word: a figure is read in the quote, an
+    identifier must have its numbers and a word there, a phrase or a document words of its own. Neither the person's own words nor what
+    the model was shown of the condition count when they are given back, nor does the entry of a list.
+    """
     quote = read(said["quote"]).text
-    places = [found.span() for found in re.finditer(re.escape(quote), message.text, re.IGNORECASE)] if re.search(r"\w", quote) else []
-    if not places:
+    if not re.search(r"\w", quote) or len(quote) > MAX_QUOTE:
         return ()
+    places = [found.span() for found in re.finditer(re.escape(quote), message.text, re.IGNORECASE)]
     if leaf.number is not None:
-        return ("number",) if any(_states(leaf, message, *place, said.get("value")) for place in places) else ()
+        figures = {figure for place in places for figure in _figures(message, *place)}
+        return ("number",) if any(is_right(figure, leaf) for figure in figures) else ()
+    if not any(not in_list(message, *place) for place in places):
+        return ()
     if leaf.id is not None:
         return (key_of(leaf.id),) if _could_name(leaf.id, quote) else ()
     if leaf.ids is not None:
         claimed = said.get("named")
         named = {key_of(name) for name in claimed if isinstance(name, str)} if isinstance(claimed, list) else set()
-        return tuple(sorted({key_of(name) for name in leaf.ids if _could_name(name, quote)} & named))
+        return tuple(sorted({key_of(name) for name in leaf.ids if _could_name(name, quote, most=len(quote))} & named))
+    if _is_echo(quote, gate.wanted, gate.about, leaf.phrase or "") or not _says(leaf, quote, gate.wanted):
+        return ()
     return ("document",) if leaf.document is not None else ("phrase",)
 
 
-def _states(leaf: Condition, message: Reading, start: int, end: int, value: Any) -> bool:
-    """Whether the passage states the figure, within its tolerance: arithmetic is not left to a model.
-
-    The numbers that can be read in the passage decide; where none can ("a third of them") the model's reading of it does.
-    """
-    assert isinstance(leaf.number, float | int)  # filled in
-    expected = leaf.number
-    tolerance = max(abs(expected) * leaf.within, leaf.plus_minus, 1e-9 * max(1.0, abs(expected)))
+def _figures(message: Reading, start: int, end: int) -> set[float]:
+    """The figures that a passage states; words are worked out where no number can be read."""
     readings = {reading for number in message.numbers if number.start < end and number.end > start for reading in number.values}
-    passage = message.text[start:end]
-    if not readings and isinstance(value, float | int) and not isinstance(value, bool) and _FIGURE.search(passage):
-        readings = {value, value / 100} if _PERCENT.search(passage) else {value}
-    return any(abs(reading - expected) <= tolerance for reading in readings)
+    in_words = [value for found in _FIGURE.finditer(message.text, start, end) for value in _FIGURES_IN_WORDS[found[0].lower()]]
+    return readings or {reading for value in in_words for reading in ((value, 100 * value) if value < 1 else (value,))}
 
 
-def _could_name(name: str, text: str) -> bool:
-    """Whether `text` has a word or number of an identifier, and all its longer numbers.
+def _says(leaf: Condition, text: str, asked: str = "") -> bool:
+    """Whether `text` has a word of what a phrase looks for that was not `asked` for in so many words, or all those of a document's name."""
+    if leaf.document is not None:
+        words = content_words(PurePosixPath(read(leaf.document).text).stem)
+        return bool(words) and all(_has(word, text) for word in words)
+    assert leaf.phrase is not None
+    if identifiers := identifiers_of(leaf.phrase):
+        return any(_could_name(identifier, text) for identifier in identifiers)
+    return any(_has(word, text) for word in words_of(leaf.phrase) if not _has(word, asked))
+
+
+def _has(word: str, text: str) -> bool:
+    """Whether a word of `text` begins as `word` does."""
+    return any(said.startswith(word[:_STEM]) for said in content_words(text))
+
+
+def _is_echo(quote: str, *texts: str) -> bool:
+    """Whether a quote is taken from one of these."""
+    words = " ".join(re.findall(r"\w+", quote.casefold()))
+    return any(words in " ".join(re.findall(r"\w+", text.casefold())) for text in texts)
+
+
+def _could_name(name: str, text: str, most: int = MAX_RUN) -> bool:
+    """Whether `text` has all numbers of an identifier, in digits or words, among no more than `most`, and one of its words.
 
     A model that lists what it was given is not believed.
     """
-    words = {word.casefold() for word in re.findall(r"[^\W\d_]+|[0-9]+", text)}
+    words, numbers = names_in(text)
     parts = [part.casefold() for part in re.findall(r"[^\W\d_]{3,}|[0-9]+", name)]
-    if not all(part in words for part in parts if part.isdecimal() and len(part) > 1):
+    digits = [str(int(part)) if len(part) <= 2 else part for part in parts if part.isdecimal()]
+    if not all(part in numbers for part in digits) or (digits and len(numbers) > most):
         return False
-    return not parts or any(part in words if part.isdecimal() else any(word.startswith(part[:5]) for word in words) for part in parts)
+    spelled = [part for part in parts if not part.isdecimal()]
+    if not digits:
+        return bool(spelled) and all(any(_stands_for(word, part) for word in words) for part in spelled)
+    return not spelled or any(_stands_for(word, part) for part in spelled for word in words)
+
+
+def _stands_for(word: str, part: str) -> bool:
+    """Whether somebody who writes `word` may mean `part`: its beginning, or four letters of it and more (``amdt``)."""
+    if word.startswith(part[:_STEM]) or (len(word) >= 3 and part.startswith(word)):
+        return True
+    letters = iter(part)
+    return len(word) >= 4 and word[0] == part[0] and all(letter in letters for letter in word)

@@ -77,9 +77,7 @@ def test_only_what_the_message_bears_out(shown: dict[str, Any]) -> None:
     }
     assert all(set(names) <= possible[letter] for letter, names in verdict.shown.items())
     assert all(shown[letter]["quote"].strip().lower() in MESSAGE.lower() for letter in verdict.shown)
-    if "a" in verdict.shown:
-        assert "half" in shown["a"]["quote"]
-        assert shown["a"]["value"] == 212
+    assert "a" not in verdict.shown  # "half of the rest" may be 212; whether it is, only who counted can tell
 
 
 def test_letters_go_on_after_z() -> None:

@@ -63,7 +63,7 @@ def test_the_same_ledger_without_a_server(live: Ledger, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(events(live), encoding="utf-8")
     router = replaying_router(tmp_path / "log.jsonl")
     assert engage(router, *MESSAGES).to_json() == live.to_json()
-    assert router.id == "llm:small-1#prompts-1"
+    assert router.id == "llm:small-1#prompts-2"
     assert router.source == f"4 decisions replayed from {tmp_path}/log.jsonl"
     assert [entry.reply for entry in live.entries] == ["How many lines?", "Not my business.", "Approved."]
 
@@ -146,8 +146,8 @@ def test_what_cannot_be_replayed(live: Ledger, tmp_path: Path) -> None:
     decision = decisions(live)[0]
     file.write_text(json.dumps(decision | {"format": 2}), encoding="utf-8")
     assert refused(file) == f"{file}:1: no stored decision: format: Input should be 1"
-    other = decision | {"key": "0" * 64, "router": "llm:other#prompts-1"}
+    other = decision | {"key": "0" * 64, "router": "llm:other#prompts-2"}
     file.write_text(json.dumps(decision) + "\n" + json.dumps(other), encoding="utf-8")
     assert (
-        refused(file) == f"the decisions of one router are expected in {file}, found those of llm:other#prompts-1, llm:small-1#prompts-1."
+        refused(file) == f"the decisions of one router are expected in {file}, found those of llm:other#prompts-2, llm:small-1#prompts-2."
     )
