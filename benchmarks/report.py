@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pytest_fdegym.commands import report as command
-from pytest_fdegym.results.record import AgentIdentity, Engaged, IncidentRecord, Record, Scores, Usage
+from pytest_fdegym.results.record import AgentIdentity, Engaged, IncidentRecord, KpiName, Record, Scores, Usage
 from pytest_fdegym.scoring.uplift import score
 
 SCENARIOS = 20
@@ -97,7 +97,16 @@ def made_up(number: int, rng: random.Random) -> Record:
         "run": 1,
         "seed": 1,
         "agent": AgentIdentity(name=agent),
-        "engaged": Engaged(messages=20, trials=3, days_waited=1, facts=keys[:told], key_facts=keys, signoffs=("S_RULES",)),
+        "engaged": Engaged(
+            messages=20,
+            trials=3,
+            days_waited=1,
+            facts=keys[:told],
+            key_facts=keys,
+            worth={key: round(rng.random(), 2) for key in keys},
+            signoffs=("S_RULES",),
+        ),
+        "kpi": KpiName(name="net credited hours", unit="h"),
         "usage": Usage(turns=100, input_tokens=400_000, output_tokens=20_000, usd=round(rng.random() * 6, 4)),
         "notes": ("code raised KeyError on 3 of 200 calls",),
         "details": {"claims": 120, "held": rng.randrange(40)},

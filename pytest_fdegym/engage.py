@@ -177,6 +177,7 @@ class Engagements:
             days_waited=ledger.days_waited,
             facts=tuple(sorted(ledger.facts)),
             key_facts=prepared.key_facts,
+            worth=prepared.scenario.worth_in(prepared.variant),
             signoffs=tuple(signoff.id for signoff in ledger.signoffs),
         )
         return Delivered(ending, frozen, obtained, engaged, contact_cost(entry.charge for entry in ledger.entries), fault)

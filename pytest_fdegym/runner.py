@@ -21,7 +21,7 @@ from pytest_fdegym.observer import Event, Observer, Observers
 from pytest_fdegym.results.events import EventLog
 from pytest_fdegym.results.handover import handover, packed
 from pytest_fdegym.results.patch import delivery_patch
-from pytest_fdegym.results.record import AgentIdentity, Engaged, IncidentRecord, Record, RunLimits, Scores, Usage
+from pytest_fdegym.results.record import AgentIdentity, Engaged, IncidentRecord, KpiName, Record, RunLimits, Scores, Usage
 from pytest_fdegym.results.resume import Conditions
 from pytest_fdegym.results.store import RunKey
 from pytest_fdegym.scoring.uplift import SCORING_VERSION, score, uplift
@@ -108,9 +108,10 @@ def _run(case: Case, deliverer: Deliverer, settings: Settings, listeners: Observ
         status="void" if scores is None else "graded",
         void_cause=cause,
         fault=spoiled_by if delivered is None or spoiled_by is not None else delivered.fault,
+        kpi=kpi_name(prepared),
         scores=scores,
         incidents=incidents_of(prepared, measured) if measured else (),
-        engaged=delivered.engaged if delivered else Engaged(key_facts=prepared.key_facts),
+        engaged=delivered.engaged if delivered else Engaged(key_facts=prepared.key_facts, worth=case.scenario.worth_in(case.variant)),
         usage=Usage() if engagements is None else engagements.usage,
         end_reason=delivered.ending.reason if delivered else None,
         agent_error=kept(delivered.ending.error) if delivered and delivered.ending.error is not None else None,
@@ -122,6 +123,7 @@ def _run(case: Case, deliverer: Deliverer, settings: Settings, listeners: Observ
         gateway=now.gateway,
         digest=now.digest,
         world_digest=now.world_digest,
+        met_digest=case.scenario.met_digest(case.variant, case.level, prepared.params),
         scoring_version=now.scoring_version,
         delivery_digest=delivered.frozen.digest if delivered else None,
         limits=now.limits,
@@ -192,6 +194,11 @@ def scores_of(measured: Measured, yardstick: Yardstick, contact_cost: float) -> 
         score=result.score,
         resolved=result.resolved,
     )
+
+
+def kpi_name(prepared: PreparedTask) -> KpiName:
+    """The customer's number, as a record names it."""
+    return KpiName(name=prepared.file.kpi.name, unit=prepared.file.kpi.unit)
 
 
 def incidents_of(prepared: PreparedTask, measured: Measured) -> tuple[IncidentRecord, ...]:

@@ -10,11 +10,12 @@ from pytest_fdegym.admission.actors import DoNothing, Expert, SolutionActor
 from pytest_fdegym.admission.canaries import Canaries
 from pytest_fdegym.admission.lints import lints
 from pytest_fdegym.admission.verdict import AdmissionCheck, Measurement, Verdict
+from pytest_fdegym.admission.worth import currency, worth_of
 from pytest_fdegym.agents.session import Deliverer
 from pytest_fdegym.errors import InfrastructureFault
 from pytest_fdegym.runner import Case, Settings, run
 from pytest_fdegym.scenario.model import Level
-from pytest_fdegym.scenario.scenario import Scenario
+from pytest_fdegym.scenario.scenario import WORTH_SEED, Scenario
 from pytest_fdegym.scoring.uplift import TOLERANCE
 
 REFERENCE_AT_LEAST = 0.95
@@ -43,6 +44,9 @@ class Check:
     deliverers: tuple[tuple[str, Deliverer], ...]
     judge: Judge
     fact: str | None = None
+    """The key fact that the deliveries lack."""
+    compares_worth: bool = True
+    """Whether worth.yaml has to say what is measured here."""
 
     def run(self, settings: Settings, seeds: Sequence[int]) -> Verdict:
         """Measure and judge. Raises ScenarioError for the author's mistakes and InfrastructureFault for the harness's."""
@@ -52,22 +56,19 @@ class Check:
                 measurements.append(_measure(name, deliverer, Case(self.scenario, self.variant, ADMISSION_LEVEL, seed=seed), settings))
         problems = [f"seed {m.seed}: {m.name}: {text}" for m in measurements if (text := self.judge(m))]
         warnings: list[str] = []
-        worth = None
-        if self.fact is not None:
-            worth = _worth(measurements)
+        worth = kept_worth = None
+        if self.fact is not None and (worth := worth_of(measurements)) is not None:
+            kept_worth = worth_of(measurements, WORTH_SEED)
             said = f"{self.fact} is worth {worth:.3f}: the reference without it still reaches U_adj {1 - worth:.3f} on the worst seed"
             if worth < WORTH_FAILS_BELOW:
                 problems.append(f"{said}; at least {WORTH_FAILS_BELOW} is asked of a key fact")
             elif worth < WORTH_WARNS_BELOW:
                 warnings.append(f"{said}; aim at {WORTH_WARNS_BELOW}")
-        return Verdict(self.name, not problems, tuple(problems), tuple(warnings), tuple(measurements), worth)
-
-
-def _worth(measurements: Sequence[Measurement]) -> float:
-    best: dict[int, float] = defaultdict(lambda: float("-inf"))
-    for measurement in measurements:
-        best[measurement.seed] = max(best[measurement.seed], measurement.uplift_adjusted)
-    return 1 - max(best.values())
+            if kept_worth is not None and self.compares_worth:
+                problem, warning = currency(self.scenario, self.variant, self.fact, kept_worth)
+                problems += [problem] if problem else []
+                warnings += [warning] if warning else []
+        return Verdict(self.name, not problems, tuple(problems), tuple(warnings), tuple(measurements), worth, self.fact, kept_worth)
 
 
 def _measure(name: str, deliverer: Deliverer, case: Case, settings: Settings) -> Measurement:
@@ -126,15 +127,15 @@ def _reference(scenario: Scenario) -> Judge:
     return judge
 
 
-def plan(scenario: Scenario, variant: str) -> list[AdmissionCheck]:
-    """The checks of one variant, in the order in which an author wants to see them fail."""
-    return [*lints(scenario, variant), Canaries(scenario, variant), *_anchors(scenario, variant)]
+def plan(scenario: Scenario, variant: str, *, compares_worth: bool = True) -> list[AdmissionCheck]:
+    """The checks of one variant, in the order in which an author wants to see them fail. `compares_worth`: as in `Check`."""
+    return [*lints(scenario, variant), Canaries(scenario, variant), *_anchors(scenario, variant, compares_worth)]
 
 
-def _anchors(scenario: Scenario, variant: str) -> list[Check]:
+def _anchors(scenario: Scenario, variant: str, compares_worth: bool) -> list[Check]:
 
     def check(name: str, judge: Judge, *deliverers: tuple[str, Deliverer], fact: str | None = None) -> Check:
-        return Check(name, scenario, variant, deliverers, judge, fact)
+        return Check(name, scenario, variant, deliverers, judge, fact, compares_worth)
 
     def solution(name: str) -> tuple[str, Deliverer]:
         return name, SolutionActor(name)

@@ -40,6 +40,9 @@ class Verdict:
     measurements: tuple[Measurement, ...]
     worth: float | None = None
     """Of a key fact: 1 - U_adj of the best ablation, on the worst seed."""
+    fact: str | None = None
+    kept_worth: float | None = None
+    """The same on the seed of which worth.yaml keeps it; None where that was not measured."""
 
 
 class AdmissionCheck(Protocol):

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     verdict = judge(baseline, current, margin=options.margin)
     if options.json is not None:
         try:
-            write_whole(options.json, verdict.model_dump_json(indent=2) + "\n")
+            write_whole(options.json, verdict.model_dump_json(indent=2) + "\n", shared=True)
         except OSError as error:
             raise UsageError(f"--json: {options.json} cannot be written: {error.strerror or error}") from None
     print("\n".join(verdict_lines(verdict, f"the baseline {options.baseline} ({baseline.content})")))

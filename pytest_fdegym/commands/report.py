@@ -84,7 +84,7 @@ def _write_junit(xml: str, file: Path) -> None:
     if file == STDOUT:
         sys.stdout.write(xml + "\n")
         return
-    write_whole(file, xml + "\n")
+    write_whole(file, xml + "\n", shared=True)
     print(f"junit: {file}", file=sys.stderr)
 
 

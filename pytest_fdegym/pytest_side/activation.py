@@ -78,5 +78,9 @@ def activate(config: pytest.Config) -> None:
             manager.register(SessionReport(plan.reports, plan.results, summary, gate, environment), "fdegym-report")
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
+    if plan.update_worth and not (config.getoption("collectonly") or hasattr(config, "workerinput")):
+        from pytest_fdegym.pytest_side.worth_update import WorthUpdate  # noqa: PLC0415  (the same)
+
+        manager.register(WorthUpdate(), "fdegym-worth")
     if not plan.admission:
         progress.register(config, plan.progress)

@@ -25,7 +25,8 @@ from pytest_fdegym.results.baseline import (
 )
 from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.results.record import Record
-from pytest_fdegym.results.verdict import VERDICT_FILE, Verdict, judge
+from pytest_fdegym.results.store import VERDICT_FILE
+from pytest_fdegym.results.verdict import Verdict, judge
 from pytest_fdegym.results.verdict_text import verdict_lines
 from pytest_fdegym.scoring.uplift import SCORING_VERSION
 
@@ -156,7 +157,7 @@ class BaselineGate:
     def _store(self, verdict: Verdict) -> None:
         file = self._session.plan.results / VERDICT_FILE
         try:
-            write_whole(file, verdict.model_dump_json(indent=2) + "\n")
+            write_whole(file, verdict.model_dump_json(indent=2) + "\n", shared=True)
         except OSError as error:
             self._say(f"the verdict could not be stored: {error.strerror or error} ({file})", red=True)
         else:

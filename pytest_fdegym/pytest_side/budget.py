@@ -196,11 +196,15 @@ class BudgetPlugin:
 
 
 def open_budget(config: pytest.Config, plan: Plan) -> SessionBudget | None:
-    """The session's budget, open until the session ends; None where there is none."""
+    """The session's budget, open until the session ends; None where there is none.
+
+    Raises pytest.UsageError where workers of pytest-xdist are to run on other machines.
+    """
     if plan.budget_usd is None and plan.budget_minutes is None:
         return None
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     if given is None:
+        _refuse_elsewhere(config, plan)
         folder = Path(tempfile.mkdtemp(prefix="fdegym-budget-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         config.pluginmanager.register(BudgetPlugin(folder), "fdegym-budget")
@@ -209,3 +213,14 @@ def open_budget(config: pytest.Config, plan: Plan) -> SessionBudget | None:
     budget = SessionBudget(folder, plan.budget_usd, plan.budget_minutes)
     config.add_cleanup(budget.close)
     return budget
+
+
+def _refuse_elsewhere(config: pytest.Config, plan: Plan) -> None:
+    """Before a connection is made: the folder that holds a budget is on this machine."""
+    for worker in config.getoption("tx", default=None) or ():
+        if not any(part.partition("=")[0] == "popen" for part in worker.rpartition("*")[2].split("//")):
+            flag = "--fde-budget-minutes" if plan.budget_usd is None else "--fde-budget-usd"
+            raise pytest.UsageError(
+                f"{flag}: a budget is kept by workers on this machine, found --tx {worker.partition('//')[0]}. "
+                "Leave it out, or run a session of its own, with a share of the budget, on each host."
+            )

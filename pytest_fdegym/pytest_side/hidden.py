@@ -31,6 +31,7 @@ def hidden_places(config: pytest.Config, plan: Plan, scenarios: Iterable[Path]) 
             folder.mkdir(parents=True, exist_ok=True)
     tasks = {*plan.tasks, *_beside(scenarios), *find_scenarios(config.rootpath, config.getini("norecursedirs")), *_bundled()}
     places = {*tasks, *_repositories(tasks), plan.results, cache_folder(), *_pytests_own(config)}
+    places |= {*plan.reports, *([plan.baseline] if plan.baseline else [])}  # of an earlier session: they tell of its runs
     places |= {Path(os.environ[name]) for name in _CACHES if os.environ.get(name)}
     return tuple(sorted(place for place in places if place.is_absolute()))
 

@@ -90,7 +90,7 @@ class Variant(pytest.Collector):
         if plan.admission:
             from pytest_fdegym.admission.anchors import plan as checks_of  # noqa: PLC0415  (grading needs none of it)
 
-            for check in checks_of(session.scenario(outline.folder), variant.id):
+            for check in checks_of(session.scenario(outline.folder), variant.id, compares_worth=not plan.update_worth):
                 yield AdmissionItem.from_parent(self, name=check.name, check=check)
             return
         session.levels_of(f"{outline.id}.{variant.id}", variant.levels)
@@ -234,6 +234,8 @@ class AdmissionItem(pytest.Item):
             "warnings": list(verdict.warnings),
             "measurements": [measurement.to_json() for measurement in verdict.measurements],
             "worth": verdict.worth,
+            "fact": verdict.fact,
+            "kept_worth": verdict.kept_worth,
         }
 
     def runtest(self) -> None:

@@ -245,6 +245,12 @@ OPTIONS = (
     Option(
         "--fde-admission", "check the anchors that scenarios must meet, instead of grading an agent", action="store_true", ini_type="bool"
     ),
+    Option(
+        "--fde-update-worth",
+        "with --fde-admission: write what each key fact is worth into the scenarios' worth.yaml, for reports, and compare with nothing",
+        action="store_true",
+        ini_type="bool",
+    ),
 )
 _BY_NAME = {option.name: option for option in OPTIONS}
 

@@ -52,7 +52,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def _data(item: CaseItem | AdmissionItem) -> dict[str, Any]:
     if isinstance(item, AdmissionItem):
         check = item.check
-        return {"scenario": check.scenario.id, "variant": check.variant, "check": check.name, "verdict": item.verdict}
+        return {
+            "scenario": check.scenario.id,
+            "folder": str(check.scenario.folder),
+            "variant": check.variant,
+            "check": check.name,
+            "verdict": item.verdict,
+        }
     record = item.record.model_dump(mode="json") if item.record is not None else None
     case = item.case
     return {

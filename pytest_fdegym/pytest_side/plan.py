@@ -12,6 +12,7 @@ import pytest
 from pytest_fdegym.limits import Limits
 from pytest_fdegym.pytest_side import option_values, options
 from pytest_fdegym.results.gate import Gate
+from pytest_fdegym.scenario.scenario import WORTH_SEED
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Plan:
     """Names of variables that an agent that is a command gets too."""
     metering: bool
     admission: bool
+    update_worth: bool
+    """Whether admission writes worth.yaml."""
     tasks: tuple[Path, ...]
     """The folders of --fde-tasks; empty for the bundled tasks and those under the rootdir."""
     levels: tuple[str, ...]
@@ -82,6 +85,7 @@ def read_plan(config: pytest.Config) -> Plan:
         agent_env=tuple(dict.fromkeys(options.value(config, "fde_agent_env"))),
         metering=options.value(config, "fde_metering") != option_values.OFF,
         admission=admission,
+        update_worth=_update_worth(config, admission, seeds),
         tasks=_folders(config),
         levels=tuple(options.value(config, "fde_levels")),
         runs=options.value(config, "fde_runs"),
@@ -105,6 +109,18 @@ def read_plan(config: pytest.Config) -> Plan:
         gateway_model=options.value(config, "fde_gateway_model"),
         progress=None if (seconds := options.value(config, "fde_progress")) == option_values.OFF else float(seconds),
     )
+
+
+def _update_worth(config: pytest.Config, admission: bool, seeds: Sequence[int]) -> bool:
+    if not options.value(config, "fde_update_worth"):
+        return False
+    if not admission and options.on_command_line(config, "fde_update_worth"):
+        raise pytest.UsageError("--fde-update-worth: what facts are worth is measured by admission; give --fde-admission, too.")
+    if admission and WORTH_SEED not in seeds:
+        raise pytest.UsageError(
+            f"--fde-update-worth: worth.yaml holds what is measured on seed {WORTH_SEED}, found --fde-seed={','.join(map(str, seeds))}."
+        )
+    return admission
 
 
 def _baseline(config: pytest.Config, admission: bool) -> Path | None:

@@ -71,7 +71,10 @@ def score_card(record: Record, kpi: Kpi, gate: Gate, store: Store | None) -> str
             subsequent_indent="    ",
         )
     lines += [
-        _line("contacts", f"{engaged.messages} messages, {engaged.trials} trials, {engaged.days_waited} days waited"),
+        _line(
+            "contacts",
+            f"{_counted(engaged.messages, 'message')}, {_counted(engaged.trials, 'trial')}, {_counted(engaged.days_waited, 'day')} waited",
+        ),
         _line("key facts", f"{record.key_facts_obtained} of {len(engaged.key_facts)} obtained"),
         _line("end", _ENDINGS[record.end_reason] if record.end_reason else "unknown"),
     ]
@@ -110,6 +113,10 @@ def _uplift(record: Record) -> str:
     assert record.scores is not None
     uplift, adjusted = record.scores.uplift, record.scores.uplift_adjusted
     return signed(uplift) if uplift == adjusted else f"{signed(uplift)}, counted as {signed(adjusted)} because of incidents"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _line(label: str, text: str) -> str:

@@ -20,6 +20,7 @@ from pytest_fdegym.results.record import Record
 
 FROM_WORKER = "fdegym"
 """Key of workeroutput: what the controller does not find in reports."""
+INTERRUPTED = "interrupted: the same command with --fde-resume runs what is missing"
 
 
 class SummarySection:
@@ -41,6 +42,7 @@ class SummarySection:
         """What was under way when its worker died."""
         self._no_agent = False
         self._nothing = False
+        self._interrupted = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -98,6 +100,9 @@ class SummarySection:
             self._nothing = True
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    def pytest_keyboard_interrupt(self) -> None:
+        self._interrupted = True
+
     @property
     def records(self) -> list[Record]:
         """Of all runs so far."""
@@ -144,6 +149,7 @@ class SummarySection:
             lines += not_run_lines(self._session.not_run, self._planned)
             lines += self._resume.lines if self._resume is not None else []
             lines += [f"results: {self._session.plan.results}"] if self._records else []
+            lines += [INTERRUPTED] if self._interrupted and self._records else []
         for line in lines:
             terminalreporter.write_line(line)
         for line, markup in self._gate.lines if self._gate is not None else ():

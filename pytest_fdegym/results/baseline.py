@@ -131,7 +131,7 @@ def dumped(baseline: Baseline) -> str:
 def write_baseline(path: Path, baseline: Baseline) -> None:
     """Write the file, whole or not at all. Raises UsageError where it cannot be written."""
     try:
-        write_whole(path, dumped(baseline))
+        write_whole(path, dumped(baseline), shared=True)
     except OSError as error:
         raise UsageError(f"the baseline {path} cannot be written: {error.strerror or error}") from None
 

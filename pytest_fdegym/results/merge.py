@@ -14,8 +14,7 @@ from pytest_fdegym.results.claim import Claimed
 from pytest_fdegym.results.events import PART
 from pytest_fdegym.results.files import staged
 from pytest_fdegym.results.record import AgentIdentity, Record
-from pytest_fdegym.results.scores import record_files
-from pytest_fdegym.results.store import Store, StoredRun
+from pytest_fdegym.results.store import Store, StoredRun, stored_runs
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def plan_merge(out: Path, stores: Sequence[Path], *, newest: bool) -> Merged:
     for runs that must not stand in one table.
     """
     sources = [*([out] if out.is_dir() else []), *(store for store in stores if not _same(store, out))]
-    found = [Found(record, path) for source in sources for path, record in record_files(source)]
+    found = [Found(record, stored.record) for source in sources for stored, record in stored_runs(source)]
     if not found:
         raise UsageError(f"{', '.join(map(str, stores))}: there is no record of a run.")
     target, chosen, replaced = Store(out), dict[Path, Found](), 0

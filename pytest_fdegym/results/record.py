@@ -24,6 +24,13 @@ class IncidentRecord(_Model):
     count: int
 
 
+class KpiName(_Model):
+    """What the customer's number is called, and counted in."""
+
+    name: str
+    unit: str
+
+
 class Scores(_Model):
     """Section 3 of the design, unrounded. Charges and scores are in uplift units, KPIs in the customer's unit."""
 
@@ -73,6 +80,11 @@ class Engaged(_Model):
     facts: tuple[str, ...] = ()
     key_facts: tuple[str, ...] = ()
     """All key facts of the task, obtained or not."""
+    worth: dict[str, float] = Field(
+        default_factory=dict,
+        description="What key facts are worth, as admission measures it on seed 1: 1 less U_adj of the best solution that lacks the fact. "
+        "Those of which it is not known are missing.",
+    )
     signoffs: tuple[str, ...] = ()
 
 
@@ -112,6 +124,7 @@ class Record(_Model):
     status: Literal["graded", "void"]
     void_cause: str | None = None
     fault: str | None = Field(None, description="What ended or spoiled the run, as a row of docs/outcomes.md; null for a handover.")
+    kpi: KpiName | None = Field(default=None, description="Null where the release that wrote the record did not say.")
     scores: Scores | None = None
     incidents: tuple[IncidentRecord, ...] = ()
     engaged: Engaged = Engaged()
@@ -131,6 +144,11 @@ class Record(_Model):
     digest: str = Field(description="Content digest of the task (scenario, variant, seed) and of the harness's scoring.")
     world_digest: str | None = Field(
         None, description="Content digest of the scenario in this variant and of the seed, on which alone runs can be compared."
+    )
+    met_digest: str | None = Field(
+        default=None,
+        description="Content digest of what the agent met: its brief, people.yaml, the site and the parameters in their texts. It stays "
+        "when the run is graded again. Null where the release that wrote the record did not say.",
     )
     scoring_version: Annotated[int, Field(ge=1)] = Field(1, description="Raised when the harness changes how a delivery is scored.")
     delivery_digest: str | None = None

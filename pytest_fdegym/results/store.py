@@ -21,6 +21,8 @@ from pytest_fdegym.results.events import PART, EventLog
 from pytest_fdegym.results.files import prefix_of, staged, write_whole
 from pytest_fdegym.results.record import SCHEMA_VERSION, AgentIdentity, Record
 
+VERDICT_FILE = "verdict.json"
+"""In the results folder of the session that was judged: beside the agents' folders, and not a record."""
 LONGEST_NAME = 40
 """Characters of an agent's name in the name of its folder."""
 
@@ -166,7 +168,20 @@ class Store:
 
     def records(self) -> list[Record]:
         """All records in the directory, sorted by path. Raises UsageError for a file that is not one."""
-        return [read_record(path) for path in sorted(self.directory.glob("*/*.json"))]
+        return [record for _, record in _runs_in(self.directory)]
+
+
+def stored_runs(folder: Path) -> list[tuple[StoredRun, Record]]:
+    """The runs of a results folder, or of one agent's folder in it, sorted by path. Raises UsageError for a folder that is none, and
+    naming the file that is not a record."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no results folder {folder}.")
+    return _runs_in(folder)
+
+
+def _runs_in(folder: Path) -> list[tuple[StoredRun, Record]]:
+    files = sorted(folder.glob("*/*.json")) or sorted(file for file in folder.glob("*.json") if file.name != VERDICT_FILE)
+    return [(StoredRun.of(file), read_record(file)) for file in files]
 
 
 def _text(record: Record) -> str:

@@ -25,8 +25,6 @@ MARGIN = 0.10
 LEAST_COVERAGE = 0.5
 """Share of the tasks that has to be compared for a verdict."""
 SAME = 1e-9
-VERDICT_FILE = "verdict.json"
-"""In the results folder of the session that was judged."""
 
 Outcome = Literal["no_regression", "regression", "inconclusive"]
 

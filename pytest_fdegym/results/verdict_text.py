@@ -8,6 +8,7 @@ from pytest_fdegym.columns import table
 from pytest_fdegym.results.baseline import named
 from pytest_fdegym.results.verdict import SAME, TaskChange, Verdict
 
+NO_REPEATS = "no task was run more than once on either side: repeats (--fde-runs=3) tell luck from a change, and show smaller drops"
 SHOWN = 10
 """Tasks that changed, in the table; the verdict file has all."""
 
@@ -23,6 +24,8 @@ def verdict_lines(verdict: Verdict, baseline: str, *, shown: int = SHOWN) -> lis
         lines += ["", *change_table(changed[:shown])]
         lines += [f"and {len(changed) - shown} more with smaller changes"] if len(changed) > shown else []
         lines.append("")
+    if verdict.verdict == "inconclusive" and verdict.tasks and all(each.baseline_runs == each.current_runs == 1 for each in verdict.tasks):
+        lines.append(NO_REPEATS)
     return [*lines, verdict.text]
 
 

@@ -14,9 +14,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from . import checks
-from .model import LEVELS, Level, PeopleFile, ScenarioFile, SolutionManifest
+from .model import LEVELS, Level, PeopleFile, ScenarioFile, SolutionManifest, WorthFile
 from .problems import Problem, ScenarioProblems, unknown
-from .scenario import FIRST_VARIANT, Brief, Scenario, Solution, SolutionKind
+from .scenario import FIRST_VARIANT, WORTH_FILE, Brief, Scenario, Solution, SolutionKind
 from .solutions import MANIFEST
 from .validation import Validated, validate
 from .yaml_source import YamlProblems, YamlSource, read_yaml
@@ -105,12 +105,22 @@ def load(folder: Path) -> Scenario:
         briefs, text_problems = _read_briefs(found)
         problems += [*brief_problems, *text_problems]
     solutions, unreadable, solution_problems = _find_solutions(folder)
-    problems += solution_problems
+    worth, worth_problems = _read_worth(folder / WORTH_FILE)
+    problems += [*solution_problems, *worth_problems]
     material = checks.Material(folder, file_source, people_source, file, people, briefs, solutions, unreadable)
     problems += checks.problems_of(material)
     if problems or file.model is None or people.model is None:
         raise ScenarioProblems(folder, problems)
-    return Scenario(folder, file.model, people.model, briefs, solutions, tuple(checks.warnings_of(material)), file_source, people_source)
+    warnings = tuple(checks.warnings_of(material))
+    return Scenario(folder, file.model, people.model, briefs, solutions, warnings, file_source, people_source, worth)
+
+
+def _read_worth(file: Path) -> tuple[Mapping[str, Mapping[str, float]], list[Problem]]:
+    """What admission measured, if it was asked to keep that. Names that the scenario no longer has do no harm: it writes them no more."""
+    if not file.exists():
+        return {}, []
+    _, validated = _read(file, WorthFile)
+    return {} if validated.model is None else validated.model.worth, validated.problems
 
 
 def _read(file: Path, kind: type[M]) -> tuple[YamlSource, Validated[M]]:

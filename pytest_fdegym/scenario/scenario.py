@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_fdegym.errors import UsageError, nearest
 
@@ -18,7 +19,11 @@ from .yaml_source import YamlSource
 FIRST_VARIANT = "v1"
 """The original; L0 to L2 exist for it alone."""
 
-NOT_IN_DIGEST = re.compile(r"README\.md|questions(_\w+)?\.yaml")
+WORTH_FILE = "worth.yaml"
+"""What admission measured of each key fact; for reports."""
+WORTH_SEED = 1
+"""On which that is measured, so that all can repeat it."""
+NOT_IN_DIGEST = re.compile(rf"README\.md|questions(_\w+)?\.yaml|{re.escape(WORTH_FILE)}")
 """Files of a scenario's folder for readers and for the author's own measurements."""
 
 SolutionKind = Literal["reference", "literal", "shortcut", "bypass", "alternate", "ablation"]
@@ -66,6 +71,8 @@ class Scenario:
     warnings: tuple[Problem, ...]
     file_source: YamlSource
     people_source: YamlSource
+    worth: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By variant and key fact, as worth.yaml has it; what is not measured is missing."""
 
     @property
     def id(self) -> str:
@@ -106,6 +113,15 @@ class Scenario:
         """The solutions that exist for `variant`, by name."""
         return {name: solution for name, solution in self.solutions.items() if solution.exists_in(variant)}
 
+    def key_facts(self, variant: str) -> tuple[str, ...]:
+        """The key facts that exist in `variant`."""
+        return tuple(name for name, fact in self.file.facts.items() if fact.key and fact.exists_in(variant))
+
+    def worth_in(self, variant: str) -> dict[str, float]:
+        """What the key facts of `variant` are worth, in uplift units, as far as that was measured."""
+        known = self.worth.get(variant, {})
+        return {name: known[name] for name in self.key_facts(variant) if name in known}
+
     def site_folders(self, variant: str) -> tuple[Path, ...]:
         """What is laid into the workspace, in this order: ``site/``, then ``site.<variant>/`` where there is one."""
         return tuple(folder for folder in (self.folder / "site", self.folder / f"site.{variant}") if folder.is_dir())
@@ -116,12 +132,22 @@ class Scenario:
         Files of other variants count too: a digest that changes too often costs a run, one that is stale costs trust.
         """
         self.variant(variant)
-        digest = hashlib.sha256(variant.encode())
-        for file in content_files(self.folder):
-            name = file.relative_to(self.folder).as_posix()
-            if NOT_IN_DIGEST.fullmatch(name):
-                continue
-            content = file.read_bytes()
+        names = (file for file in content_files(self.folder) if not NOT_IN_DIGEST.fullmatch(file.relative_to(self.folder).as_posix()))
+        return self._digest(variant, names)
+
+    def met_digest(self, variant: str, level: Level, params: Mapping[str, Any]) -> str:
+        """SHA-256 (hex) of what an agent meets, as far as it stands in files: brief, people.yaml, site, and the parameters in their texts.
+
+        What world.py writes into the site is not in it.
+        """
+        site = (file for folder in self.site_folders(variant) for file in content_files(folder))
+        values = json.dumps(params, sort_keys=True, default=str)
+        return self._digest(f"{variant}\0{values}", [self.briefs[level, variant].file, self.people_source.file, *site])
+
+    def _digest(self, start: str, files: Iterable[Path]) -> str:
+        digest = hashlib.sha256(start.encode())
+        for file in files:
+            name, content = file.relative_to(self.folder).as_posix(), file.read_bytes()
             digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))  # a name need not be text
             digest.update(content)
         return digest.hexdigest()

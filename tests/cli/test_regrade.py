@@ -9,6 +9,7 @@ import pytest
 from pytest_fdegym import Engagement
 from pytest_fdegym.admission.actors import actor
 from pytest_fdegym.agents.session import Deliverer
+from pytest_fdegym.commands.regrade import CAUTION
 from pytest_fdegym.regrading import GRADED_AGAIN
 from pytest_fdegym.results.record import Record
 from pytest_fdegym.results.store import Store, write_record
@@ -51,6 +52,8 @@ def test_a_changed_measure(tiny: Path, fdegym: Fdegym) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"tiny_post.v1 at L3, run 1, agent {GUESS}: score 0.316, was 0.375",
+        "caution: 1 was made in the scenario as it was before: if world.py writes something else into the site now, run the agent again "
+        "(without --fde-resume)",
         "graded again 1, nothing changed 0, not possible 0",
     ]
     after = stored(tiny)
@@ -67,11 +70,47 @@ def test_approvals_facts_and_what_contacts_cost_stay(tiny: Path, fdegym: Fdegym)
     edit(tiny, "people.yaml", "rate: 0.03", "rate: 0.3")
     edit(tiny, "people.yaml", "reference: SHIP-7", "reference: SHIP-8")
     harder(tiny)
-    assert fdegym("regrade", "results")[0] == 0
+    assert fdegym("regrade", "results", "--anyway")[0] == 0
     after = stored(tiny)
     assert after.scores is not None
     assert (after.scores.score, after.scores.contact_cost, after.incidents) == (0.95, 0.05, ())
     assert after.engaged == before.engaged
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("people.yaml", "rate: 0.03", "rate: 0.3"),
+        ("briefs/L3.md", None, "Do better.\n"),
+        ("site/system/limit.json", None, "99\n"),
+        ("scenario.yaml", "limit: {value: 500,", "limit: {value: 400,"),
+    ],
+)
+def test_what_an_agent_would_meet_otherwise_now_is_left_to_it(tiny: Path, fdegym: Fdegym, name: str, old: str | None, new: str) -> None:
+    before = made(tiny, actor("literal"))
+    if old is None:
+        (tiny / name).write_text(new)
+    else:
+        edit(tiny, name, old, new)
+    code, out, _ = fdegym("regrade", "results")
+    assert (code, out.splitlines()) == (
+        1,
+        [
+            "not graded again: tiny_post.v1 at L3, run 1, agent literal: its brief, people.yaml, the site or a parameter was "
+            "changed, so that an agent meets something else now: --fde-resume runs it again, --anyway grades what was delivered then",
+            "graded again 0, nothing changed 0, not possible 1",
+        ],
+    )
+    assert stored(tiny) == before
+    assert fdegym("regrade", "results", "--anyway")[0] == 0
+    assert fdegym("regrade", "results")[1] == "graded again 0, nothing changed 1, not possible 0\n"
+
+
+def test_what_other_variants_and_levels_have_is_no_matter(tiny: Path, fdegym: Fdegym) -> None:
+    made(tiny, actor("literal"))
+    edit(tiny, "scenario.yaml", "parameters: {limit: 700}", "parameters: {limit: 800}")
+    (tiny / "briefs/L0.md").write_text("More.\n")
+    assert fdegym("regrade", "results")[0] == 0
 
 
 def test_a_binary_file_of_the_delivery(tiny: Path, fdegym: Fdegym) -> None:
@@ -113,7 +152,11 @@ def test_a_dry_run_changes_nothing(tiny: Path, fdegym: Fdegym) -> None:
     code, out, _ = fdegym("regrade", "results", "--dry-run")
     assert (code, out.splitlines()) == (
         0,
-        ["tiny_post.v1 at L3, run 1, agent literal: would be graded again", "would be graded again 1, nothing changed 0, not possible 0"],
+        [
+            "tiny_post.v1 at L3, run 1, agent literal: would be graded again",
+            CAUTION.format(count=1, were="was"),
+            "would be graded again 1, nothing changed 0, not possible 0",
+        ],
     )
     assert stored(tiny) == before
 
@@ -148,6 +191,7 @@ def test_what_is_not_possible_is_named_and_the_rest_is_done(tiny: Path, project:
         f"not graded again: {named.format(3)}: void: there is nothing to grade, --fde-resume runs it again",
         f"not graded again: {named.format(4)}: large-9 answered at the customer's gateway, and would have to answer again",
         f"not graded again: {named.format(5)}: the scenario has no v7 any more",
+        CAUTION.format(count=1, were="was"),
         "graded again 1, nothing changed 0, not possible 4",
     ]
     assert [each.regraded is not None for each in store.records()] == [True, False, False, False, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -204,3 +205,21 @@ def test_a_budget_is_a_number_above_0(project: pytest.Pytester, flag: str) -> No
     assert usage_error(project.runpytest("--fde-agent=literal", f"{flag}=0")).endswith(
         f"{flag}: a number above 0, or none, is expected, found '0'."
     )
+
+
+# --- workers on other machines ---
+
+
+@pytest.mark.parametrize("flag", ["--fde-budget-usd", "--fde-budget-minutes"])
+@pytest.mark.parametrize("worker", ["ssh=host1", "3*ssh=host1", "socket=10.0.0.1:8888"])
+def test_workers_on_other_machines_cannot_share_a_budget(project: pytest.Pytester, flag: str, worker: str) -> None:
+    run = ("--fde-agent=literal", "--dist=load", f"--tx={worker}//python=python3", "--tx=popen", f"{flag}=5")
+    assert usage_error(project.runpytest_subprocess(*run)) == (
+        f"{flag}: a budget is kept by workers on this machine, found --tx {worker}. "
+        "Leave it out, or run a session of its own, with a share of the budget, on each host."
+    )
+
+
+def test_workers_on_this_machine_can(project: pytest.Pytester) -> None:
+    run = ("--fde-agent=literal", "--fde-gate=none", "--dist=load", "--tx=2*popen//python=" + sys.executable, "--fde-budget-usd=5")
+    project.runpytest_subprocess(*run).assert_outcomes(passed=2)

@@ -37,6 +37,15 @@ def test_tasks_records_and_pytests_own_places(project: pytest.Pytester, monkeypa
     assert package.parent in found, "of a checkout, its tests and history as well"
 
 
+def test_reports_and_the_baseline_of_earlier_sessions(project: pytest.Pytester) -> None:
+    project.runpytest("--fde-agent=literal", "--fde-gate=baseline", "--fde-baseline=main.json", "--fde-update-baseline", *V1)
+    gate = ("--fde-baseline=main.json", "--fde-report=out/report.html", "--fde-report=runs.csv")
+    project.mkdir("out")
+    assert {project.path / "main.json", project.path / "out/report.html", project.path / "runs.csv"} <= hidden(
+        project, "--fde-agent=cmd:true", *gate
+    )
+
+
 def test_tasks_beside_the_one_that_was_named(project: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("others")
     for name in ("one", "two"):

@@ -142,6 +142,7 @@ def test_every_option_has_an_ini_twin(project: pytest.Pytester, monkeypatch: pyt
         fde_gateway_model = large-9
         fde_progress = off
         fde_admission = false
+        fde_update_worth = false
         """
     )
     below = project.mkdir("below")

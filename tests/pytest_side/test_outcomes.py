@@ -55,7 +55,7 @@ def test_the_card_of_a_failed_run(project: pytest.Pytester) -> None:
             "",
             "incidents",
             "  - Orders were sent in another way without the owner's approval. (unapproved_change, 20 times)",
-            "contacts         1 messages, 0 trials, 0 days waited",
+            "contacts         1 message, 0 trials, 0 days waited",
             "key facts        1 of 1 obtained",
             "end              the agent raised an exception; what it left was graded",
             "",

@@ -44,6 +44,31 @@ def test_the_summary_of_a_job(project: pytest.Pytester, monkeypatch: pytest.Monk
     assert "| literal | **0.000** |" in summary.read_text()
 
 
+def test_a_resumed_session_reports_on_what_was_stored_too(project: pytest.Pytester) -> None:
+    project.runpytest("--fde-agent=expert", "-k", "v1").assert_outcomes(passed=1, deselected=1)
+    result = project.runpytest(
+        "--fde-agent=expert", "--fde-resume", "--fde-report=out.html", "--fde-report=out.md", "--fde-report=runs.csv"
+    )
+    result.assert_outcomes(passed=2)
+    assert "resume: 1 of 2 runs were up to date, taken from the store" in result.outlines
+    page = (project.path / "out.html").read_text("utf-8")
+    (agent,) = numbers_of(page)["agents"]
+    assert (agent["mean_score"], agent["graded"], agent["planned"]) == (0.95, 2, 2)
+    for details in details_of(page):
+        assert [each["kind"] for each in details["timeline"]].count("message") == 2, "the log of a stored run, as of one that was just made"
+        assert "+LETTER_LIMIT_GRAMS" in details["patch"]
+    assert "| **0.950** |" in (project.path / "out.md").read_text()
+    assert len((project.path / "runs.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_a_resumed_session_in_which_nothing_runs_reports_the_same(project: pytest.Pytester, workers: list[str]) -> None:
+    run = ("--fde-agent=expert", "--fde-resume", *workers)
+    project.runpytest_subprocess(*run, "--fde-report=first.csv").assert_outcomes(passed=2)
+    project.runpytest_subprocess(*run, "--fde-report=again.csv").assert_outcomes(passed=2)
+    assert (project.path / "again.csv").read_text() == (project.path / "first.csv").read_text()
+
+
 def test_the_verdict_of_this_session_is_in_it(project: pytest.Pytester) -> None:
     baseline = ["--fde-gate=baseline", "--fde-baseline=b.json", "--fde-agent=reference"]
     project.runpytest(*baseline, "--fde-update-baseline")

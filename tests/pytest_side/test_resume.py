@@ -269,3 +269,36 @@ def test_with_resume_it_takes_over_from_one_that_is_killed(
     second.communicate()
     assert (second.returncode, count(project, "calls")) == (0, 2)
     assert [record.status for record in Store(project.path / STORE).records()] == ["graded"]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
+def test_a_session_that_is_interrupted_says_how_it_goes_on(project: pytest.Pytester, workers: list[str]) -> None:
+    """Ctrl-C, sent by the agent of the second run to pytest's own process once the first one is stored."""
+    project.makepyfile(
+        stops="""
+        import os, signal, time
+
+        def agent(engagement):
+            if os.path.exists(".fdegym/results/stops.py/tiny_post.v1.L3.run1.json"):
+                os.kill(int(os.environ["CONTROLLER"]), signal.SIGINT)
+                time.sleep(30)
+        """,
+        conftest="""
+        import os
+        os.environ.setdefault("CONTROLLER", str(os.getpid()))
+        """,
+    )
+    run = ("--fde-agent=stops.py", "--fde-gate=none", *workers)
+    first = project.runpytest_subprocess(*run)
+    assert first.ret == pytest.ExitCode.INTERRUPTED
+    first.stdout.fnmatch_lines(
+        [
+            "resolved 0/1, with incidents 0, void 0, graded 1 of 2 planned",
+            "results: *",
+            "interrupted: the same command with --fde-resume runs what is missing",
+        ]
+    )
+    (project.path / "stops.py").write_text("def agent(engagement): ...\n")
+    again = project.runpytest_subprocess(*run, "--fde-resume")
+    again.assert_outcomes(passed=2)
+    assert resume_lines(again) == ["resume: 1 of 2 runs were up to date, taken from the store", "resume: 1 missing: interrupted"]

@@ -43,7 +43,7 @@ def test_whole() -> None:
 
         incidents
           - harm was done (harm)
-        contacts         3 messages, 1 trials, 2 days waited
+        contacts         3 messages, 1 trial, 2 days waited
         key facts        1 of 4 obtained
         end              the agent raised an exception; what it left was graded
 

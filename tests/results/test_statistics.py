@@ -81,6 +81,32 @@ def test_the_interval_holds_the_mean_and_is_the_same_every_time(values: list[flo
     assert min(values) - 1e-9 <= interval.low <= interval.high <= max(values) + 1e-9
 
 
+def test_the_bootstrap_over_tasks_by_hand() -> None:
+    """Of the 4^4 = 256 draws of four tasks 1 has the mean 0 and 4 have .05, together 2.0 %, and 6 have .1: the 2.5 % point is .1.
+
+    From above 1 has the mean 1 and 4 have .9, and 10 have .8: that is the 97.5 % point.
+    """
+    found = bootstrap([[0.0], [0.2], [0.6], [1.0]], resamples=20_000)
+    assert [found.low, found.high] == pytest.approx([0.1, 0.8])
+
+
+def test_the_bootstrap_clustered_by_scenario_by_hand() -> None:
+    """Scenarios a (0, 0), b (.2), c (.6, .6, .6) and d (1): a draw's mean is over the tasks of the scenarios drawn, as often as drawn.
+
+    From below aaaa has 0 / 8 (1 of 256), aaab .2 / 7 (4), aabb .4 / 6 (6): the 2.5 % point. From above dddd has 1 (1), dddb 3.2 / 4 and
+    dddc 4.8 / 6 both .8 (4 each): the 97.5 % point.
+    """
+    found = bootstrap([[0.0, 0.0], [0.2], [0.6, 0.6, 0.6], [1.0]], resamples=20_000)
+    assert [found.low, found.high] == pytest.approx([0.4 / 6, 0.8])
+
+
+def test_the_intervals_of_a_summary_are_these() -> None:
+    """By task: a.v1 0, b.v1 .2, c.v1 .6, d.v1 1, of which each scenario has one, so that both intervals are the one over tasks above."""
+    summary = summarise([graded(f"{name}.v1", uplift=value) for name, value in (("a", 0.0), ("b", 0.2), ("c", 0.6), ("d", 1.0))])
+    assert [summary.by_task.low, summary.by_task.high] == pytest.approx([0.1, 0.8])
+    assert summary.by_scenario == summary.by_task
+
+
 # --- the paper's worked rules ---
 
 

@@ -47,6 +47,19 @@ def test_a_run_is_three_files_and_the_record_reads_back(tmp_path: Path) -> None:
     assert (tmp_path / ".gitignore").read_text() == "*\n"
 
 
+def test_records_are_for_their_user_and_what_is_shared_for_whom_the_umask_lets(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        record = save(Store(tmp_path), graded()).record
+        write_whole(tmp_path / "main.json", "{}", shared=True)
+        write_whole(tmp_path / "main.json", "{}", shared=True)
+    finally:
+        os.umask(before)
+    assert record.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "main.json").stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".gitignore", "main.json", "myagent"]
+
+
 def test_a_newer_run_takes_the_place_of_an_older_one_and_another_seed_does_not(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for record in (graded(uplift=0.1), graded(uplift=0.2), graded(uplift=0.3, seed=7)):

@@ -145,6 +145,7 @@ def test_new_incidents_come_first() -> None:
         "b.v1  L3        0.900   0.100  -0.800  1 + 1",
         "a.v1  L3        0.000  -0.100  -0.100  1 + 1",
         "",
+        "no task was run more than once on either side: repeats (--fde-runs=3) tell luck from a change, and show smaller drops",
     ]
 
 

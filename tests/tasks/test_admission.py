@@ -22,11 +22,11 @@ measured beside them."""
 each_task = pytest.mark.parametrize(("scenario", "variant"), TASKS)
 
 
-def admit(scenario: str, variant: str, seeds: str, cache: Path) -> None:
+def admit(scenario: str, variant: str, seeds: str, cache: Path, *selection: str) -> None:
     """Run admission as an author does, and hold up what it printed unless all anchors hold."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | {"XDG_CACHE_HOME": str(cache)}
     # By its id, for the name of a variant is part of solutions' names (v1_by_heart).
-    arguments = ["--fde-admission", f"tasks/{scenario}/scenario.yaml::{variant}", f"--fde-seed={seeds}"]
+    arguments = ["--fde-admission", f"tasks/{scenario}/scenario.yaml::{variant}", f"--fde-seed={seeds}", *selection]
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=ROOT,
@@ -39,13 +39,15 @@ def admit(scenario: str, variant: str, seeds: str, cache: Path) -> None:
     assert result.returncode == 0, said
     held = re.search(r"^(\d+) of (\d+) anchors hold$", result.stdout, re.MULTILINE)
     assert held is not None, said
-    assert int(held[1]) == int(held[2]) >= FEWEST, said
+    assert int(held[1]) == int(held[2]) >= FEWEST - bool(selection), said
 
 
 @each_task
 def test_on_a_sample_of_seeds(scenario: str, variant: str, tmp_path: Path) -> None:
-    """Three seeds of the original, the first seed of every other variant."""
-    admit(scenario, variant, "1-3" if variant == "v1" else "1", tmp_path)
+    """One of the first three seeds, so that all three are met in every scenario; canaries in the originals, for they look at the
+    scenario's files, most of which the variants share."""
+    seed = (int(variant.removeprefix("v")) - 1) % 3 + 1
+    admit(scenario, variant, str(seed), tmp_path, *(() if variant == "v1" else ("-k", "not canaries")))
 
 
 @pytest.mark.slow

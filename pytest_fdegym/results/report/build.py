@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,13 +10,15 @@ from statistics import fmean
 
 from pytest_fdegym._version import __version__
 from pytest_fdegym.results.agents import by_agent
+from pytest_fdegym.results.baseline import DECIMALS, TaskKey
 from pytest_fdegym.results.record import Record
-from pytest_fdegym.results.report.figures import below_do_nothing, figures
+from pytest_fdegym.results.report.figures import below_do_nothing, figures, floored_uplift
 from pytest_fdegym.results.report.model import AgentSummary, Outcome, Report, RunRow, TaskRow
 from pytest_fdegym.results.statistics import Summary, floored_score, resolved_rate, summarise, task_means
 from pytest_fdegym.results.verdict import Verdict
 
 TITLE = "Deliveries"
+OTHER_RUNS = "A verdict.json is of other runs than these, and is not shown; fdegym gate judges again."
 
 
 def in_order(records: Sequence[Record]) -> list[Record]:
@@ -46,16 +49,30 @@ def make_report(
     labels = {id(record): name for name, its in agents.items() for record in its}
     summaries = {name: summarise(its, planned if len(agents) == 1 else None) for name, its in agents.items()}
     ordered = in_order(records)
+    shown = [verdict for verdict in verdicts if _is_of(verdict, records)]
     return Report(
         harness_version=__version__,
         title=title,
         made_at=made_at.astimezone(UTC).isoformat(timespec="seconds"),
-        cautions=(*_cautions(records), *unknown),
-        verdicts=tuple(verdicts),
+        cautions=(*_cautions(records), *unknown, *([OTHER_RUNS] if len(shown) < len(verdicts) else [])),
+        verdicts=tuple(shown),
         agents=tuple(_agent(name, its, summaries[name]) for name, its in agents.items()),
         tasks=tuple(_task_rows(ordered, labels)),
         figures=figures(agents, summaries),
         runs=tuple(_run_row(record, labels[id(record)]) for record in ordered),
+    )
+
+
+def _is_of(verdict: Verdict, records: Sequence[Record]) -> bool:
+    """Whether a verdict was given on these runs: a verdict file stays where it is when runs are made again."""
+    scores: dict[TaskKey, list[float]] = defaultdict(list)
+    for record in records:
+        if record.agent == verdict.current_agent and record.scores is not None:
+            scores[TaskKey(record.task, record.level, record.seed)].append(floored_score(record))
+    keys = {TaskKey(each.task, each.level, each.seed): each for each in verdict.tasks}
+    return all(
+        len(scores[key]) == each.current_runs and math.isclose(fmean(scores[key]), each.current, abs_tol=10**-DECIMALS)
+        for key, each in keys.items()
     )
 
 
@@ -109,6 +126,7 @@ def _task_row(agent: str, records: Sequence[Record]) -> TaskRow:
         resolved=sum(each.resolved for each in scores),
         score=_mean(records, floored_score),
         uplift=_mean(records, lambda record: record.scores.uplift if record.scores else 0.0),
+        uplift_adjusted=_mean(records, floored_uplift),
         contact_cost=_mean(records, lambda record: record.scores.contact_cost if record.scores else 0.0),
         key_facts=_mean(with_facts, lambda record: record.key_facts_obtained / len(set(record.engaged.key_facts))),
         usd=fmean(known) if known else None,
@@ -148,6 +166,8 @@ def _run_row(record: Record, agent: str) -> RunRow:
         uplift=None if scores is None else scores.uplift,
         uplift_adjusted=None if scores is None else scores.uplift_adjusted,
         contact_cost=None if scores is None else scores.contact_cost,
+        kpi_name=None if record.kpi is None else record.kpi.name,
+        kpi_unit=None if record.kpi is None else record.kpi.unit,
         kpi=None if scores is None else scores.kpi,
         kpi_baseline=None if scores is None else scores.kpi_baseline,
         kpi_reference=None if scores is None else scores.kpi_reference,

@@ -34,7 +34,7 @@ class Fact(BaseModel):
     key: bool
     obtained: bool
     worth: float | None = Field(
-        default=None, description="What the fact is worth, as admission's ablations measure it; null: not known here."
+        default=None, description="What the fact is worth, as admission's ablations measure it; null where the record does not know it."
     )
 
 
@@ -95,7 +95,7 @@ def _facts(record: Record) -> tuple[Fact, ...]:
     told, keys = set(record.engaged.facts), tuple(dict.fromkeys(record.engaged.key_facts))
     others = sorted(told - set(keys))
     return (
-        *(Fact(id=fact, key=True, obtained=fact in told) for fact in keys),
+        *(Fact(id=fact, key=True, obtained=fact in told, worth=record.engaged.worth.get(fact)) for fact in keys),
         *(Fact(id=fact, key=False, obtained=True) for fact in others),
     )
 

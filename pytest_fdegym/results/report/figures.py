@@ -85,7 +85,8 @@ def _levels(agent: str, records: Sequence[Record], whole: Summary) -> list[Level
     return points
 
 
-def _adjusted(record: Record) -> float:
+def floored_uplift(record: Record) -> float:
+    """A graded record's adjusted uplift as averages count it: at least -1."""
     assert record.scores is not None
     return max(record.scores.uplift_adjusted, FLOOR)
 
@@ -97,7 +98,7 @@ def _told(record: Record) -> float:
 def _key_facts(agent: str, records: Sequence[Record]) -> list[KeyFactsPoint]:
     groups = _grouped(records, share_told)
     return [
-        KeyFactsPoint(agent=agent, share=share, told=_mean(its, _told), runs=len(its), tasks=_tasks(its), uplift=_mean(its, _adjusted))
+        KeyFactsPoint(agent=agent, share=share, told=_mean(its, _told), runs=len(its), tasks=_tasks(its), uplift=_mean(its, floored_uplift))
         for share in SHARES
         if (its := groups.get(share))
     ]

@@ -18,7 +18,8 @@ def markdown(report: Report) -> str:
     """Verdicts, cautions, a row for each agent, and as many tasks as have room: those with incidents first, then the lowest scores."""
     lines = [f"### {escaped(report.title)}", ""]
     for verdict in report.verdicts:
-        lines += [f"**{escaped(verdict.text)}**", ""]
+        whose = f"{escaped(verdict.current_agent.name)}: " if len(report.agents) > 1 else ""
+        lines += [f"**{whose}{escaped(verdict.text)}**", ""]
         for each in verdict.new_incidents:
             lines.append(f"- new incident: {escaped(each.task)} {each.level}: {escaped(', '.join(each.new_incidents))}")
         lines += [""] if verdict.new_incidents else []

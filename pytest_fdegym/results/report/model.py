@@ -58,6 +58,7 @@ class TaskRow(_Model):
     resolved: int
     score: float | None = Field(description="Mean over the graded runs of max(U_adj, -1) - C.")
     uplift: float | None
+    uplift_adjusted: float | None = Field(description="Mean over the graded runs of max(U_adj, -1).")
     contact_cost: float | None
     key_facts: float | None = Field(description="Mean share of the key facts that people told; null where a task has none.")
     usd: float | None = Field(description="Mean over the runs of which it is known.")
@@ -81,6 +82,8 @@ class RunRow(_Model):
     uplift: float | None
     uplift_adjusted: float | None
     contact_cost: float | None
+    kpi_name: str | None = Field(description="What the customer's number is called; null where the record does not say.")
+    kpi_unit: str | None
     kpi: float | None
     kpi_baseline: float | None
     kpi_reference: float | None

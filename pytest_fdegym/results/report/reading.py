@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from pytest_fdegym.errors import UsageError
 from pytest_fdegym.results.record import Record
-from pytest_fdegym.results.scores import record_files
-from pytest_fdegym.results.store import Store, StoredRun
-from pytest_fdegym.results.verdict import VERDICT_FILE, Verdict
+from pytest_fdegym.results.store import VERDICT_FILE, Store, stored_runs
+from pytest_fdegym.results.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,13 @@ def runs_in(folders: Sequence[Path]) -> list[Run]:
     """
     found: dict[tuple[str, str, str, int, int], tuple[Run, Path]] = {}
     for folder in folders:
-        for path, record in record_files(folder):
+        for stored, record in stored_runs(folder):
             key = (record.agent.model_dump_json(), record.task, record.level, record.run, record.seed)
-            beside = StoredRun.of(path)
-            run = Run(record, beside.events, beside.patch)
-            other, at = found.setdefault(key, (run, path))
+            run = Run(record, stored.events, stored.patch)
+            other, at = found.setdefault(key, (run, stored.record))
             if other.record != record:
                 raise UsageError(
-                    f"{at} and {path} are two records of one run: {record.task} at {record.level}, run {record.run}, by "
+                    f"{at} and {stored.record} are two records of one run: {record.task} at {record.level}, run {record.run}, by "
                     f"{record.agent.name}. Report on them apart, or tell the agents apart with --fde-agent-version."
                 )
     if not found:

@@ -74,7 +74,7 @@ def moments(log: Path) -> tuple[list[Moment], bool]:
         if moment is None:
             continue
         if time is not None and start is not None:
-            moment["minute"] = round((time - start).total_seconds() / 60, 1)
+            moment["minute"] = round((time - start).total_seconds() / 60, 2)
         if at := _text(event.get("at")):
             moment["at"] = at
         found.append(moment)
@@ -108,9 +108,9 @@ def _moment(event: Mapping[str, Any]) -> Moment | None:
         case "replay":
             notes = event.get("notes")
             moment["text"] = "\n".join(map(_text, notes)) if isinstance(notes, list) else ""
-            moment["how"] = f"KPI {_text(event.get('kpi'))}, {_text(event.get('incidents'))} incidents"
+            moment["how"] = f"KPI {_number(event.get('kpi'))}, {_text(event.get('incidents'))} incidents"
         case "grade":
-            moment["how"] = f"score {_text(event.get('score'))}, uplift {_text(event.get('uplift'))}"
+            moment["how"] = f"score {_number(event.get('score'), 3)}, uplift {_number(event.get('uplift'), 3)}"
         case "start":
             pass
         case _:  # limit, retry, agent_error, handover, void, and kinds of other versions
@@ -140,6 +140,11 @@ def _without_nothing(moment: Moment) -> Moment:
 
 def _text(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def _number(value: object, decimals: int = 1) -> str:
+    """For people: the record has all digits."""
+    return f"{value:.{decimals}f}" if isinstance(value, int | float) else _text(value)
 
 
 def _time(value: object) -> datetime | None:

@@ -62,15 +62,15 @@ def write_report(report: Report, runs: Sequence[Run], path: Path, kind: Format, 
     """Write `report`, which was made of `runs`. Raises OSError when the disk does not take it, and UsageError for a missing package."""
     match kind:
         case "parquet":
-            with staged(path, runs_parquet(report)) as ready:
+            with staged(path, runs_parquet(report), shared=True) as ready:
                 os.replace(ready, path)
         case "markdown" if is_step_summary(path, environment):
             with path.open("a", encoding="utf-8") as file:
                 file.write(markdown(report) + "\n")
         case "html":
-            write_whole(path, html(report, runs))
+            write_whole(path, html(report, runs), shared=True)
         case _:
-            write_whole(path, text(report, kind))
+            write_whole(path, text(report, kind), shared=True)
 
 
 def html(report: Report, runs: Sequence[Run]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fdegym.results.record import AgentIdentity, Engaged, Record
+from pytest_fdegym.results.record import AgentIdentity, Engaged, KpiName, Record
 from pytest_fdegym.results.report.build import make_report
 from pytest_fdegym.results.report.packed import unpacked
 from pytest_fdegym.results.report.reading import Run, runs_in
@@ -26,11 +26,13 @@ HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"
 def several_agents() -> list[Record]:
     """Two agents on three tasks of two scenarios at two levels, with repeats, an incident and a void run."""
     first, second = AgentIdentity(name="first"), AgentIdentity(name="second", version="2")
-    told = Engaged(messages=2, facts=("F_A", "F_B"), key_facts=("F_A", "F_B"))
-    half = Engaged(messages=1, facts=("F_A",), key_facts=("F_A", "F_B"))
-    none = Engaged(key_facts=("F_A", "F_B"))
+    worth = {"F_A": 0.26, "F_B": 1.0}
+    told = Engaged(messages=2, facts=("F_A", "F_B"), key_facts=("F_A", "F_B"), worth=worth)
+    half = Engaged(messages=1, facts=("F_A",), key_facts=("F_A", "F_B"), worth={"F_A": 0.26})
+    none = Engaged(key_facts=("F_A", "F_B"), worth=worth)
+    hours = KpiName(name="net credited hours", unit="h")
     return [
-        graded("oil_npt.v1", uplift=1.0, cost=0.1, agent=first, run=1, engaged=told, usd=2.0),
+        graded("oil_npt.v1", uplift=1.0, cost=0.1, agent=first, run=1, engaged=told, usd=2.0, kpi=hours),
         graded("oil_npt.v1", uplift=0.5, cost=0.0, agent=first, run=2, engaged=half, usd=1.0),
         graded("oil_npt.v2", uplift=-3.0, cost=0.1, agent=first, engaged=none),
         graded("oil_npt.v1", uplift=0.9, cost=0.05, agent=first, level="L0", engaged=told),

@@ -132,10 +132,10 @@ def test_what_a_run_shows(browser: Browser, file: Path) -> None:
         page.locator("button.open").click()
         dialog = page.locator("dialog[open]")
         text = dialog.inner_text()
-        for part in ("tolls.v1 at L3, run 1: first", "harm was done (harm, 1 times: k)", "counted as 0.000 because of incidents"):
+        for part in ("tolls.v1 at L3, run 1: first", "harm was done (harm, 1 time: k)", "counted as 0.000 because of incidents"):
             assert part in text
         assert dialog.locator("tbody tr", has_text="delivered").inner_text() == "delivered\t0.9"
-        assert dialog.locator("tbody tr", has_text="F_B").inner_text() == "F_B\tkey\tobtained\t?"
+        assert dialog.locator("tbody tr", has_text="F_B").inner_text() == "F_B\tkey\tobtained\t1.00"
         charged = dialog.locator("ol.timeline > li.charged").inner_text()
         for part in ("okafor", "6.0 min, 2025-03-04 14:00:00", "charge 0.03", "fact F_A", "Which rule holds?", "The register decides."):
             assert part in charged
@@ -144,12 +144,34 @@ def test_what_a_run_shows(browser: Browser, file: Path) -> None:
         assert dialog.locator("ol.timeline > li:visible").count() == 1
 
 
+def test_the_customers_number_has_its_name_and_unit_and_missed_facts_their_worth(browser: Browser, file: Path) -> None:
+    with Watched(browser, file) as page:
+        page.locator("input[name=text]").fill("first oil L3")
+        page.get_by_text("3 of 8 runs in 2 rows.").wait_for()
+        page.locator("button.open[aria-expanded]").click()
+        page.locator("[data-run]").first.click()
+        dialog = page.locator("dialog[open]")
+        assert "The customer's number: net credited hours" in dialog.inner_text()
+        assert dialog.locator("thead", has_text="h").first.inner_text().split() == ["h"]
+        dialog.locator("svg .xtitle", has_text="net credited hours (h)").wait_for()
+        page.keyboard.press("Escape")
+        page.locator("button.open:not([aria-expanded])").click()
+        assert dialog.locator("tbody tr", has_text="F_A").inner_text() == "F_A\tkey\tmissed\t0.26"
+        assert "Worth: the uplift that the best solution without the fact lacks, as admission measures it." in dialog.inner_text()
+        page.keyboard.press("Escape")
+        page.locator("input[name=text]").fill("second oil")
+        page.get_by_text("1 of 8 runs").wait_for()
+        page.locator("button.open").click()
+        assert dialog.locator("tbody tr", has_text="F_B").inner_text() == "F_B\tkey\tmissed\t?"
+        assert "?: the scenario's worth.yaml did not say it." in dialog.inner_text()
+
+
 def test_columns_are_sorted(browser: Browser, file: Path) -> None:
     with Watched(browser, file) as page:
         page.locator("[data-sort=score]").click()
-        assert page.locator("#table tbody tr").first.inner_text().split("\t")[4] == "-1.100"
+        assert page.locator("#table tbody tr").first.inner_text().split("\t")[3] == "-1.100"
         page.keyboard.press("Enter")
-        assert page.locator("#table tbody tr").first.inner_text().split("\t")[4] == "0.850"
+        assert page.locator("#table tbody tr").first.inner_text().split("\t")[3] == "0.850"
         assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
 
 
@@ -199,6 +221,10 @@ def test_the_figures_are_of_the_numbers(browser: Browser, file: Path) -> None:
         bands = page.evaluate(drawn, "score_bands")
         assert [round(sum(trace["x"][agent] for trace in bands), 9) for agent in (0, 1)] == [1, 1]
         assert page.evaluate(drawn, "below_do_nothing")[0]["x"] == [0.5, 0]
+        told = page.evaluate(drawn, "key_facts_uplift")[0]
+        assert -3 not in told["y"], "floored, and what an incident wiped out is 0"
+        dots = sorted([x, round(y, 9)] for x, y in zip(told["x"], told["y"], strict=True))
+        assert dots == [[0, -1], [0.5, 0.2], [0.75, 0.75], [1, 0], [1, 0.9], [1, 0.9]]
         page.get_by_label("contact cost C").check()
         page.wait_for_function("() => document.querySelector('#figure-cost_score').textContent.includes('mean contact cost C')")
         assert page.evaluate(drawn, "key_facts_uplift")[1]["y"][0] == -1

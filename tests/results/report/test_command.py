@@ -55,6 +55,23 @@ def test_the_verdict_beside_the_runs_is_told(tmp_path: Path, capsys: pytest.Capt
     assert "**no regression: every task scored as in the baseline**" in capsys.readouterr().out
 
 
+def test_a_verdict_on_other_runs_is_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = of_records([graded()], "x")
+    (store(tmp_path, [graded(uplift=0.5)]) / "verdict.json").write_text(judge(scores, scores).model_dump_json())
+    assert main(["report", str(tmp_path), "--markdown", "-"]) == 0
+    out = capsys.readouterr().out
+    assert "> A verdict.json is of other runs than these, and is not shown; fdegym gate judges again." in out
+    assert "regression" not in out
+
+
+def test_a_verdict_says_whose_it_is_among_several_agents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = of_records([graded()], "x")
+    records = [graded(), graded(agent=AgentIdentity(name="other"))]
+    (store(tmp_path, records) / "verdict.json").write_text(judge(scores, scores).model_dump_json())
+    assert main(["report", str(tmp_path), "--markdown", "-"]) == 0
+    assert "**myagent: no regression: every task scored as in the baseline**" in capsys.readouterr().out
+
+
 def test_the_summary_of_a_job_is_appended_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = tmp_path / "step_summary_7"
     summary.write_text("what another step wrote\n")

@@ -66,10 +66,10 @@ def test_without_log_and_patch(tmp_path: Path) -> None:
 
 
 def test_facts_obtained_and_missed(tmp_path: Path) -> None:
-    engaged = Engaged(facts=("F_B", "F_SIDE"), key_facts=("F_A", "F_B"))
+    engaged = Engaged(facts=("F_B", "F_SIDE"), key_facts=("F_A", "F_B"), worth={"F_A": 0.26})
     found = details(run_at(tmp_path, graded(engaged=engaged)), MOST).facts
     assert [(fact.id, fact.key, fact.obtained, fact.worth) for fact in found] == [
-        ("F_A", True, False, None),
+        ("F_A", True, False, 0.26),
         ("F_B", True, True, None),
         ("F_SIDE", False, True, None),
     ]

@@ -13,6 +13,7 @@ function el(name, attributes = {}, ...children) {
 }
 
 const UNKNOWN = "–";
+const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const number = (value, digits = 3) => {
   if (value === null || value === undefined) return UNKNOWN;
   const text = value.toFixed(digits);

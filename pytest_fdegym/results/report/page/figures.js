@@ -40,11 +40,11 @@ const FIGURES = [
     return { data, layout };
   } },
   { name: "key_facts_uplift", title: "Key facts against uplift", legend: ofAgents, make(rows, width) {
-    const tasks = some(report.tasks.filter((task) => task.key_facts !== null && task.uplift !== null));
+    const tasks = some(report.tasks.filter((task) => task.key_facts !== null && task.uplift_adjusted !== null));
     const means = agents.map((agent) => rows.filter((row) => row.agent === agent)).filter((its) => its.length).map((its) => ({ type: "scatter", mode: "lines+markers", x: its.map((row) => row.told), y: its.map((row) => row.uplift),
       opacity: few ? 1 : 0.4, line: { width: 2, color: colourOf(its[0], ink("ink")) }, marker: { size: 8 }, hoverinfo: "text", hovertext: its.map((row) => `${short(row.agent)}, ${shown(row.share)} of the key facts: ${number(row.uplift)} (${row.runs} runs)`) }));
-    return { data: [dots(tasks, (task) => task.key_facts, (task) => Math.max(task.uplift, -1)), ...means],
-      layout: layoutOf(width, 330, {}, { shapes: [zero("y")], xaxis: axis("share of the key facts that people told", { range: [-0.04, 1.04], tickformat: ".0%", nticks: isNarrow(width) ? 4 : 6 }), yaxis: axis("adjusted uplift (dots: of a task)", { nticks: 6, range: spread([0, ...rows.map((row) => row.uplift), ...tasks.map((task) => Math.max(task.uplift, -1))]) }) }) };
+    return { data: [dots(tasks, (task) => task.key_facts, (task) => task.uplift_adjusted), ...means],
+      layout: layoutOf(width, 330, {}, { shapes: [zero("y")], xaxis: axis("share of the key facts that people told", { range: [-0.04, 1.04], tickformat: ".0%", nticks: isNarrow(width) ? 4 : 6 }), yaxis: axis("adjusted uplift (dots: of a task)", { nticks: 6, range: spread([0, ...rows.map((row) => row.uplift), ...tasks.map((task) => task.uplift_adjusted)]) }) }) };
   } },
   { name: "cost_score", title: "Cost against score", legend: ofAgents, choices: [["usd", "model cost of a run (USD)"], ["contact_cost", "contact cost C"]], make(rows, width, by) {
     const points = rows.filter((row) => row[by] !== null);

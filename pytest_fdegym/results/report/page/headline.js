@@ -15,10 +15,13 @@ function tilesOf(agent) {
 const changes = (verdict) => grid(["task", "level", "baseline", "now", "change", "runs", "new incidents"],
   verdict.tasks.map((each) => [each.task, each.level, number(each.baseline), number(each.current), number(each.change), `${each.baseline_runs} + ${each.current_runs}`, each.new_incidents.join(" ")]), 2);
 
+const incidents = (tasks) => (tasks.length === 0 ? [] : [el("div", { class: "caution" }, "New incidents, in tasks that had none in the baseline:",
+  el("ul", {}, tasks.map((each) => el("li", {}, `${each.task} ${each.level}: ${each.new_incidents.join(", ")}`))))]);
+
 document.getElementById("headline").append(
   ...report.verdicts.flatMap((verdict) => [
-    el("p", { class: `verdict ${verdict.verdict}` }, verdict.text),
-    ...verdict.tasks.filter((each) => each.new_incidents.length).map((each) => el("p", { class: "caution" }, `new incident: ${each.task} ${each.level}: ${each.new_incidents.join(", ")}`)),
+    el("p", { class: `verdict ${verdict.verdict}` }, report.agents.length > 1 ? `${verdict.current_agent.name}: ` : "", verdict.text),
+    ...incidents(verdict.tasks.filter((each) => each.new_incidents.length)),
     el("details", {}, el("summary", {}, `compared ${verdict.compared} of ${verdict.of} tasks with the baseline`), changes(verdict)),
   ]),
   ...report.cautions.map((text) => el("p", { class: "caution" }, text)),

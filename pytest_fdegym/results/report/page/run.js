@@ -42,15 +42,17 @@ async function openRun(place) {
       tile(run.outcome, `ended by ${run.end_reason ?? "a fault"}`, run.fault ?? ""),
       tile(number(run.score), "score S", run.score === run.floored_score ? "" : `${number(run.floored_score)} in averages`),
       tile(number(run.uplift), "uplift U", run.uplift === run.uplift_adjusted ? "" : `counted as ${number(run.uplift_adjusted)} because of incidents`),
-      tile(number(run.contact_cost), "contact cost C", `${run.messages} messages, ${run.trials} trials, ${run.days_waited} days waited`),
-      tile(run.usd === null ? (run.usd_at_least === null ? "unknown" : `$${run.usd_at_least.toFixed(2)} or more`) : `$${run.usd.toFixed(2)}`, "model cost", `${run.turns ?? "?"} turns, ${(run.wall_seconds / 60).toFixed(1)} minutes`))];
-  if (run.kpi !== null) body.push(...section("The customer's number", kpiPlot(run), grid(["", "KPI"], [["as found", amount(run.kpi_baseline)], ["delivered", amount(run.kpi)], ["reference", amount(run.kpi_reference)]])));
+      tile(number(run.contact_cost), "contact cost C", `${counted(run.messages, "message")}, ${counted(run.trials, "trial")}, ${counted(run.days_waited, "day")} waited`),
+      tile(run.usd === null ? (run.usd_at_least === null ? "unknown" : `$${run.usd_at_least.toFixed(2)} or more`) : `$${run.usd.toFixed(2)}`, "model cost", `${counted(run.turns ?? "?", "turn")}, ${(run.wall_seconds / 60).toFixed(1)} minutes`))];
+  if (run.kpi !== null) body.push(...section(run.kpi_name === null ? "The customer's number" : `The customer's number: ${run.kpi_name}`, kpiPlot(run),
+    grid(["", run.kpi_unit ?? "KPI"], [["as found", amount(run.kpi_baseline)], ["delivered", amount(run.kpi)], ["reference", amount(run.kpi_reference)]])));
   if (details) {
     if (details.void_cause) body.push(...section("Void", el("pre", {}, details.void_cause)));
-    if (details.incidents.length) body.push(...section("Incidents", list(details.incidents.map((each) => `${each.text} (${each.id}, ${each.count} times: ${each.keys.join(", ")})`))));
-    if (details.audit.length) body.push(...section("Audit", list(details.audit.map((each) => `${each.text} (${each.kind}, ${each.count} times: ${each.examples.join("; ")})`))));
+    if (details.incidents.length) body.push(...section("Incidents", list(details.incidents.map((each) => `${each.text} (${each.id}, ${counted(each.count, "time")}: ${each.keys.join(", ")})`))));
+    if (details.audit.length) body.push(...section("Audit", list(details.audit.map((each) => `${each.text} (${each.kind}, ${counted(each.count, "time")}: ${each.examples.join("; ")})`))));
     if (details.facts.length) body.push(...section(`Facts: ${run.key_facts_obtained} of ${run.key_facts} key facts`, grid(["fact", "", "people told it", "worth"],
-      details.facts.map((fact) => [fact.id, fact.key ? "key" : "", fact.obtained ? el("span", { class: "good" }, "obtained") : el("span", { class: "bad" }, "missed"), fact.worth === null ? "?" : number(fact.worth, 2)]), 3)));
+      details.facts.map((fact) => [fact.id, fact.key ? "key" : "", fact.obtained ? el("span", { class: "good" }, "obtained") : el("span", { class: "bad" }, "missed"), fact.worth === null ? (fact.key ? "?" : "") : number(fact.worth, 2)]), 3),
+      el("p", { class: "quiet" }, details.facts.some((fact) => fact.key && fact.worth === null) ? "?: the scenario's worth.yaml did not say it. " : "", "Worth: the uplift that the best solution without the fact lacks, as admission measures it.")));
     if (details.signoffs.length) body.push(...section("Sign-offs", list(details.signoffs)));
     if (details.notes.length) body.push(...section("The delivery in production", list(details.notes)));
     if (details.agent_error) body.push(...section("The agent's error", el("pre", { tabindex: 0 }, details.agent_error)));

@@ -18,5 +18,5 @@ function kpiPlot(run) {
   return plotted("KPI as found, delivered and of the reference: the numbers are in the table below it", (width) => ({
     data: [{ type: "bar", orientation: "h", x: rows.map(([, value]) => value), y: names.map((_, place) => place), hoverinfo: "text", textposition: "none", hovertext: rows.map(([name, value]) => `${name}: ${amount(value)}`),
       marker: { color: names.map((name) => (name === "delivered" ? BLUE : GREY)) } }],
-    layout: layoutOf(width, 140, { l: 76 }, { bargap: 0.25, shapes: [zero("x")], xaxis: axis("KPI", { nticks: 6 }), yaxis: downwards(names, width) }) }), 720).box;
+    layout: layoutOf(width, 140, { l: 76 }, { bargap: 0.25, shapes: [zero("x")], xaxis: axis(run.kpi_name === null ? "KPI" : shown(`${run.kpi_name} (${run.kpi_unit})`), { nticks: 6 }), yaxis: downwards(names, width) }) }), 720).box;
 }

@@ -3,8 +3,8 @@ const AT_ONCE = 100;
 const OUTCOMES = ["resolved", "not resolved", "below do-nothing", "incident", "void"];
 const FILTERS = ["agent", "scenario", "sector", "level", "outcome"];
 const COLUMNS = [
-  ["task", "task", true], ["level", "level", true], ["agent", "agent", true], ["runs", "runs"], ["score", "S"], ["uplift", "U"], ["contact_cost", "C"],
-  ["resolved", "resolved"], ["key_facts", "key facts"], ["usd", "USD"], ["incidents", "incidents", true],
+  ["task", "task", true], ["level", "level", true], ...(agents.length > 1 ? [["agent", "agent", true]] : []), ["score", "S"], ["uplift", "U"], ["contact_cost", "C"],
+  ["resolved", "resolved"], ["runs", "runs"], ["key_facts", "key facts"], ["usd", "USD"], ["incidents", "incidents", true],
 ];
 const table = document.getElementById("table");
 const form = document.getElementById("filters");
@@ -66,9 +66,10 @@ function rowsOf(task, places) {
   const opener = el("button", { type: "button", class: "open", "aria-expanded": places.length === 1 ? null : String(open), "aria-haspopup": places.length === 1 ? "dialog" : null, onclick: act },
     places.length === 1 ? "" : open ? "▾ " : "▸ ", task.task);
   opener.dataset.key = key;
-  const rows = [el("tr", {}, el("td", { class: "text" }, opener), el("td", { class: "text" }, task.level), el("td", { class: "text long" }, task.agent),
-    el("td", {}, places.length === task.runs ? task.runs : `${places.length} of ${task.runs}`), el("td", {}, number(task.score)), el("td", {}, number(task.uplift)), el("td", {}, number(task.contact_cost)),
-    el("td", { class: task.resolved && task.resolved === task.runs - task.void ? "good" : null }, `${task.resolved}/${task.runs - task.void}`), el("td", {}, percent(task.key_facts)), el("td", {}, task.usd === null ? UNKNOWN : task.usd.toFixed(2)),
+  const rows = [el("tr", {}, el("td", { class: "text" }, opener), el("td", { class: "text" }, task.level), agents.length > 1 ? el("td", { class: "text long" }, task.agent) : null,
+    el("td", {}, number(task.score)), el("td", {}, number(task.uplift)), el("td", {}, number(task.contact_cost)),
+    el("td", { class: task.resolved && task.resolved === task.runs - task.void ? "good" : null }, `${task.resolved}/${task.runs - task.void}`),
+    el("td", {}, places.length === task.runs ? task.runs : `${places.length} of ${task.runs}`), el("td", {}, percent(task.key_facts)), el("td", {}, task.usd === null ? UNKNOWN : task.usd.toFixed(2)),
     el("td", { class: "text long bad" }, task.incidents.join(", "), task.void ? el("span", { class: "warn" }, `${task.incidents.length ? "; " : ""}void ${task.void}`) : null))];
   if (open && places.length > 1) rows.push(el("tr", { class: "runs" }, el("td", { colspan: COLUMNS.length }, el("ul", {}, places.map(runButton)))));
   return rows;
