@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pytest_fdegym.deployment.freeze import Frozen, freeze
 from pytest_fdegym.deployment.host import Deployment
+from pytest_fdegym.deployment.moments import Moments
 from pytest_fdegym.digests import combined, harness_digest
 from pytest_fdegym.errors import InfrastructureFault, ScenarioError
 from pytest_fdegym.gateway.models import SIMULATED, Model
@@ -48,6 +49,7 @@ class Measured:
     details: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     gateway_calls: int = 0
+    steps: int = 0
 
 
 class Yardstick(BaseModel):
@@ -63,6 +65,8 @@ class Yardstick(BaseModel):
     """What was noted of both replays; an undisturbed one usually gives none."""
     incidents: tuple[tuple[str, str], ...]
     """(id, key) of what the system as found commits on the same traffic; the same from a delivery does not count."""
+    steps: int
+    """Of the replay of the system as found, as :class:`Moments` counts them."""
 
     @property
     def as_found(self) -> Operations:
@@ -143,7 +147,10 @@ class Grader:
         with watch.excluded():
             heldout = prepared.heldout
             gateway = prepared.gateway("production", self._gateway_model, heldout=heldout)
-            with Deployment(frozen.root, prepared.file, prepared.databases, self._sandbox, gateway=gateway) as system:
+            # Like the traffic, nothing that a delivery can read or compute, and the same for the same delivery.
+            key = combined("moments", prepared.digest, prepared.seed, frozen.digest)
+            moments = Moments(key, yardstick.steps if yardstick else None)
+            with Deployment(frozen.root, prepared.file, prepared.databases, self._sandbox, gateway=gateway, moments=moments) as system:
                 operations = prepared.worlds.operate(system, heldout, prepared.world, obtained.signoffs, as_found)
         evidence = Evidence(
             as_found=as_found,
@@ -162,6 +169,7 @@ class Grader:
             details=measurement.details,
             notes=(*frozen.notes, *system.notes, *operations.notes),
             gateway_calls=len(evidence.gateway),
+            steps=moments.steps,
         )
 
     def yardstick(self, prepared: PreparedTask) -> Yardstick:
@@ -219,7 +227,9 @@ class Grader:
         found = self.measure(prepared, prepared.as_found, Obtained(), None)
         incidents = tuple(sorted((incident.id, incident.key) for incident in found.incidents))
         outputs = dict(found.operations.outputs)
-        provisional = Yardstick(kpi_baseline=found.kpi, kpi_reference=found.kpi, outputs=outputs, notes=(), incidents=incidents)
+        provisional = Yardstick(
+            kpi_baseline=found.kpi, kpi_reference=found.kpi, outputs=outputs, notes=(), incidents=incidents, steps=found.steps
+        )
         reference = self.measure_solution(prepared, prepared.scenario.solutions["reference"], provisional)
         return provisional.model_copy(update={"kpi_reference": reference.kpi, "notes": (*found.notes, *reference.notes)})
 

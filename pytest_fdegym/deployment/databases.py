@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import os
+import secrets
 import shutil
 import sqlite3
-import stat
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from pytest_fdegym.deployment import database_reader
-from pytest_fdegym.deployment.changes import Rows, SchemaObject, Snapshot, compare
-from pytest_fdegym.deployment.interpreter import COMMAND, ENVIRONMENT
-from pytest_fdegym.deployment.replies import NotAReply, one_line, parse
+from pytest_fdegym.deployment.changes import Snapshot, compare
+from pytest_fdegym.deployment.images import BESIDE, Unreadable, beside, keep, keep_own, same_bytes, same_in_use
+from pytest_fdegym.deployment.reading import Mirrored, mirrored, read
 from pytest_fdegym.errors import InfrastructureFault, ScenarioError, nearest
-from pytest_fdegym.sandbox.base import Bounds, Layout, Sandbox
+from pytest_fdegym.sandbox.base import Sandbox
 from pytest_fdegym.scenario.model import Database
 from pytest_fdegym.scenario.world import TableChange
 
-_READER_BOUNDS = Bounds(
-    wall_seconds=60, cpu_seconds=60, memory_bytes=1 << 30, processes=16, file_bytes=1 << 30, output_bytes=32 << 20, open_files=64
-)
-
-
-class Unreadable(Exception):
-    """The replayed file cannot be read; the message says why."""
+_PATIENCE, _LESS_PATIENCE = 2.0, 0.05
+"""Seconds in which a database has to come to rest to be copied, the first time and after it once did not."""
+_MOST_KEPT = 256 << 20
+"""Bytes of copies that wait for the end of the replay."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +43,24 @@ class _Copies:
     mirror: Path
     writing: sqlite3.Connection | None = None
 
+    def settle(self) -> None:
+        """Fold the mirror's log into the mirror, and let go of it."""
+        if self.writing is not None:
+            self.writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.writing.execute("PRAGMA journal_mode = DELETE")
+            self.writing.close()
+            self.writing = None
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A database and its mirror; `when` is empty at the end, else they are copies from that moment."""
+
+    name: str
+    live: Path
+    mirror: Path
+    when: str = ""
+
 
 class ProductionDatabases:
     """The harness's copies of the databases as built.
@@ -65,8 +77,16 @@ class ProductionDatabases:
         self.folder.mkdir()
         hidden = directory / "mirror"
         hidden.mkdir(mode=0o700)
+        # No sandbox hides whether a known path exists and when it was changed, so this one is not known.
+        self._keeping = directory / secrets.token_hex(16)
+        for part in ("live", "mirror"):
+            (self._keeping / part).mkdir(parents=True)
         self._directory = directory
         self._copies: dict[str, _Copies] = {}
+        self._looks = self._kept_bytes = 0
+        self._kept: list[_Pair] = []
+        self._found: dict[tuple[str, str, str], tuple[TableChange, str]] = {}
+        self._patience = _PATIENCE
         for name, spec in specs.items():
             if name not in built:
                 raise ScenarioError(f"scenario.yaml: databases.{name}: world.py did not build {spec.file}")
@@ -115,10 +135,41 @@ class ProductionDatabases:
                 raise ScenarioError(f"operate: insert({database!r}, {table!r}, ...): {error}") from None
         return inserts
 
+    def look(self, when: str, sandbox: Sandbox) -> None:
+        """Compare in a moment between two calls; `when` puts it into words. What is found is told by `changes`.
+
+        What does not hold the mirror's bytes is copied now and read once the replay is over: nothing of the delivery's that is still
+        running may notice. Only protected tables count; what becomes of others in between is the delivery's business.
+        """
+        for name, copies in self._copies.items():
+            if copies.spec.protected:
+                try:
+                    self._look(name, copies, when)
+                except Unreadable as unreadable:
+                    self._patience = _LESS_PATIENCE
+                    self._seen(name, when, _unreadable(copies.spec, unreadable))
+        if self._kept_bytes > _MOST_KEPT:
+            self._read([], sandbox)
+
     def changes(self, sandbox: Sandbox) -> Mapping[str, tuple[TableChange, ...]]:
-        """Per database, how the replayed file differs from the mirror. To be asked when nothing of the delivery runs any more."""
+        """Per database, how the replayed file differs from the mirror. To be asked when nothing of the delivery runs any more.
+
+        What was found at an earlier look stays a change, whatever came of it.
+        """
         self.folder.chmod(0o700)  # The delivery may have locked everybody out.
-        return {name: self._changes(copies, sandbox) for name, copies in self._copies.items()}
+        found: dict[str, tuple[TableChange, ...]] = {}
+        differing = []
+        for name, copies in self._copies.items():
+            copies.settle()
+            try:
+                if same_bytes(copies.live, copies.mirror):
+                    found[name] = ()
+                else:
+                    differing.append(_Pair(name, copies.live, copies.mirror))
+            except Unreadable as unreadable:
+                found[name] = _unreadable(copies.spec, unreadable)
+        found.update({pair.name: changes for pair, changes in self._read(differing, sandbox) if not pair.when})
+        return {name: (*found[name], *self._undone(name, found[name])) for name in self._copies}
 
     def close(self) -> None:
         """Let go of the mirrors."""
@@ -127,86 +178,65 @@ class ProductionDatabases:
                 copies.writing.close()
                 copies.writing = None
 
-    def _changes(self, copies: _Copies, sandbox: Sandbox) -> tuple[TableChange, ...]:
-        if copies.writing is not None:
-            copies.writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            copies.writing.execute("PRAGMA journal_mode = DELETE")
-            copies.writing.close()
-            copies.writing = None
+    def _look(self, name: str, copies: _Copies, when: str) -> None:
         try:
-            if _same_bytes(copies.live, copies.mirror):
-                return ()
-            return self._compared(copies, sandbox)
-        except Unreadable as unreadable:
-            return tuple(TableChange(table, "unreadable", str(unreadable)) for table in copies.spec.protected or ("",))
+            if same_in_use(copies.live, copies.mirror):
+                return
+        except Unreadable:  # Or in motion; `keep` finds out.
+            self.folder.chmod(0o700)
+        file = f"{self._looks}.db"
+        self._looks += 1
+        kept = _Pair(name, self._keeping / "live" / file, self._keeping / "mirror" / file, when)
+        self._kept_bytes += keep(copies.live, kept.live, self._patience)
+        keep_own(copies.mirror, kept.mirror)
+        self._kept.append(kept)
 
-    def _compared(self, copies: _Copies, sandbox: Sandbox) -> tuple[TableChange, ...]:
-        mirror = database_reader.connect(str(copies.mirror), "ro")
-        try:
-            schema = [SchemaObject(*entry) for entry in database_reader.objects(mirror)]
-            protected = {name.casefold() for name in copies.spec.protected}
-            tables = {}
-            for entry in schema:
-                if entry.kind == "table" and entry.name.casefold() in protected:
-                    found, count = database_reader.digest(mirror, entry.name, -1)
-                    tables[entry.name] = {"sql": entry.sql, "digest": found, "rows": count}
-            replayed = self._read(copies.live, tables, sandbox)
-            rows = {
-                name: database_reader.row_digests(mirror, name, database_reader.MOST_ROWS + 1)
-                for name, theirs in replayed.rows.items()
-                if not theirs.same and not theirs.error
-            }
-        finally:
-            mirror.close()
-        return compare(copies.spec, schema, rows, replayed, database_reader.MOST_ROWS)
+    def _read(self, files: Sequence[_Pair], sandbox: Sandbox) -> list[tuple[_Pair, tuple[TableChange, ...]]]:
+        """Compare `files` and what was kept; the latter is seen, and let go of."""
+        pairs = [*files, *self._kept]
+        self._kept, self._kept_bytes = [], 0
+        if not pairs:
+            return []
+        kept = self._keeping / "live"
+        sandbox.give(kept)
+        mirrors = [mirrored(pair.mirror, self._copies[pair.name].spec.protected) for pair in pairs]
+        folders = [*([self.folder] if files else []), kept]
+        answers = read(list(zip((pair.live for pair in pairs), mirrors, strict=True)), folders, self._directory / "reader", sandbox)
+        found = []
+        for pair, mirror, answer in zip(pairs, mirrors, answers, strict=True):
+            changes = _compared(self._copies[pair.name].spec, mirror, answer)
+            found.append((pair, changes))
+            if pair.when:
+                self._seen(pair.name, pair.when, changes)
+                for path in (pair.live, pair.mirror):
+                    for suffix in ("", "-shm", *BESIDE):
+                        beside(path, suffix).unlink(missing_ok=True)
+        return found
 
-    def _read(self, live: Path, tables: Mapping[str, Any], sandbox: Sandbox) -> Snapshot:
-        program = self._directory / "reader"
-        if not program.exists():
-            program.mkdir(mode=0o755)
-            shutil.copyfile(database_reader.__file__, program / "read.py")
-        layout = Layout(workdir=self.folder, writable=(self.folder,), readable=(program,), environment=ENVIRONMENT)
-        question = json.dumps({"path": str(live), "tables": tables}).encode()
-        result = sandbox.run([*COMMAND, str(program / "read.py")], layout, _READER_BOUNDS, stdin=question)
-        if result.stopped_by is not None:
-            raise Unreadable(f"reading the database took more than its share of {_SHARES[result.stopped_by]}")
-        if result.exit_code != 0:
-            raise Unreadable("the program that read the database broke down")
-        try:
-            return _snapshot(parse(result.stdout.encode()), tables)
-        except NotAReply:
-            raise Unreadable("the database made its reader say what makes no sense") from None
+    def _seen(self, name: str, when: str, changes: Iterable[TableChange]) -> None:
+        protected = {table.casefold() for table in self._copies[name].spec.protected}
+        for change in changes:
+            if change.table.casefold() in protected:
+                self._found.setdefault((name, change.table, change.kind), (change, when))
 
-
-_SHARES = {"wall": "time", "output": "output", "memory": "memory"}
-
-
-def _snapshot(answer: Any, tables: Mapping[str, Any]) -> Snapshot:
-    """What the reader said, believed in nothing but its form. Raises Unreadable or NotAReply."""
-    if isinstance(answer, dict) and isinstance(answer.get("error"), str):
-        raise Unreadable(one_line(answer["error"], 200))
-    try:
-        objects = []
-        for kind, name, table, sql, real in answer["objects"]:
-            if not (isinstance(kind, str) and isinstance(name, str) and isinstance(table, str) and isinstance(sql, str | None)):
-                raise NotAReply("a schema")
-            objects.append(SchemaObject(kind, name, table, sql, bool(real)))
-        rows = {name: _rows(found) for name, found in answer["rows"].items() if name in tables}
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise NotAReply("a snapshot") from None
-    return Snapshot(objects, rows)
+    def _undone(self, name: str, lasting: Sequence[TableChange]) -> Iterator[TableChange]:
+        """What was seen in between and is not there at the end."""
+        left = {(change.table, change.kind) for change in lasting}
+        for (database, *key), (change, when) in self._found.items():
+            if database == name and tuple(key) not in left:
+                later = "could be read again later" if change.kind == "unreadable" else "undone later"
+                yield replace(change, detail=f"{change.detail} ({when}; {later})")
 
 
-def _rows(found: Any) -> Rows:
-    if found is None:
-        return Rows(same=True)
-    if isinstance(found, dict):
-        return Rows(same=False, error=str(found["error"]) or "its rows could not be read")
-    try:
-        listed = base64.b64decode(found, validate=True)
-    except (binascii.Error, TypeError):
-        raise NotAReply("digests of rows") from None
-    return Rows(same=False, digests=[listed[start : start + 8] for start in range(0, len(listed), 8)])
+def _compared(spec: Database, mirror: Mirrored, replayed: Snapshot | Unreadable) -> tuple[TableChange, ...]:
+    if isinstance(replayed, Unreadable):
+        return _unreadable(spec, replayed)
+    rows = {name: mirror.row_digests(name) for name, theirs in replayed.rows.items() if not theirs.same and not theirs.error}
+    return compare(spec, mirror.schema, rows, replayed, database_reader.MOST_ROWS)
+
+
+def _unreadable(spec: Database, why: Unreadable) -> tuple[TableChange, ...]:
+    return tuple(TableChange(table, "unreadable", str(why)) for table in spec.protected or ("",))
 
 
 def _copy(built: Path, to: Path) -> None:
@@ -233,38 +263,3 @@ def _prepared(path: Path) -> list[str]:
         return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     finally:
         connection.close()
-
-
-def _same_bytes(live: Path, mirror: Path) -> bool:
-    """Whether the replayed file is the mirror byte for byte and has no journal beside it. Raises Unreadable if it is no file at all."""
-    for suffix in ("-wal", "-journal"):
-        if _size(Path(f"{live}{suffix}")) != 0:
-            return False
-    try:
-        handle = os.open(live, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise Unreadable("the database file is gone") from None
-    except OSError:
-        raise Unreadable("something that cannot be read stands in the place of the database file") from None
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(handle)
-        raise Unreadable("something that is no file stands in the place of the database file")
-    with open(handle, "rb", buffering=0) as theirs, mirror.open("rb", buffering=0) as ours:
-        if status.st_size != os.fstat(ours.fileno()).st_size:
-            return False
-        return all(mine == other for mine, other in _chunks(ours, theirs))
-
-
-def _chunks(ours: Any, theirs: Any) -> Iterator[tuple[bytes, bytes]]:
-    while mine := ours.read(1 << 20):
-        yield mine, theirs.read(len(mine))
-
-
-def _size(path: Path) -> int | None:
-    """Bytes of a regular file, 0 if there is none, None if something else stands there."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else None

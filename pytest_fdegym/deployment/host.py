@@ -19,6 +19,7 @@ from pytest_fdegym.deployment.bounds import ReplayBounds
 from pytest_fdegym.deployment.databases import ProductionDatabases
 from pytest_fdegym.deployment.disk import DiskWatch
 from pytest_fdegym.deployment.interpreter import COMMAND, ENVIRONMENT
+from pytest_fdegym.deployment.moments import Moments
 from pytest_fdegym.deployment.notes import Failures
 from pytest_fdegym.deployment.process import Gone, HostProcess, Late, Reply
 from pytest_fdegym.deployment.replies import NotAReply, parse, parse_error, weight
@@ -55,11 +56,13 @@ class Deployment:
         *,
         bounds: ReplayBounds = ReplayBounds(),  # noqa: B008  frozen
         gateway: Service | None = None,
+        moments: Moments | None = None,
     ) -> None:
         """`frozen` is a :class:`Frozen` delivery's root, `databases` the SQLite files as built, by name.
 
-        `gateway` serves the delivered code while a call of production's is in progress. Raises ScenarioError when an entry point injects
-        what scenario.yaml does not define.
+        `gateway` serves the delivered code while a call of production's is in progress. `moments` says when the databases are compared
+        with their mirrors beside the comparison at the end. Raises ScenarioError when an entry point injects what scenario.yaml does not
+        define.
         """
         known = {*scenario.databases, *([GATEWAY] if gateway is not None else [])}
         for name, entry in scenario.entry_points.items():
@@ -68,7 +71,7 @@ class Deployment:
                     raise ScenarioError(
                         f"scenario.yaml: entry_points.{name}.inject.{keyword}: there is no database {database!r}.{nearest(database, known)}"
                     )
-        self._gateway = gateway
+        self._gateway, self._moments = gateway, moments
         self._frozen, self._scenario, self._built, self._sandbox, self._bounds = frozen, scenario, databases, sandbox, bounds
         self._failures = Failures()
         self._changes: Mapping[str, tuple[TableChange, ...]] | None = None
@@ -154,6 +157,8 @@ class Deployment:
             outcome, where = self._outcome(entry_point, entry, body)
         self._calls += 1
         self._failures.count(entry_point, outcome, where)
+        if self._moments is not None and self._moments.after_call():
+            self._databases.look(f"after call {self._calls:,}", self._sandbox)
         return outcome
 
     def calls(self, entry_point: str, many: Iterable[Sequence[Json]]) -> list[Outcome]:
@@ -162,6 +167,8 @@ class Deployment:
 
     def insert(self, database: str, table: str, rows: Sequence[Mapping[str, Json]]) -> None:
         """Let production insert rows; all of them or none. A refusal that the delivery caused is noted, not raised."""
+        if self._moments is not None and self._calls and self._moments.before_insert():
+            self._databases.look(f"after call {self._calls:,}", self._sandbox)
         for insert in self._databases.insert(database, table, rows):
             body = f'"insert",{json.dumps([database, insert.statement])[1:-1]},{insert.rows}'.encode()
             reason = self._insert(body)
@@ -188,7 +195,7 @@ class Deployment:
     # --- afterwards ---
 
     def table_changes(self) -> Mapping[str, tuple[TableChange, ...]]:
-        """Per database, what the delivery changed beyond production's inserts. To be asked after the deployment was closed."""
+        """Per database, what the delivery changed beyond production's inserts, and be it for a while. To be asked after closing."""
         if self._changes is None:
             raise RuntimeError("table_changes() is known once the deployment was closed")
         return self._changes

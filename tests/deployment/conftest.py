@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fdegym.deployment.freeze import freeze
 from pytest_fdegym.deployment.host import Deployment, ReplayBounds
+from pytest_fdegym.deployment.moments import Moments
 from pytest_fdegym.errors import SandboxUnavailable
 from pytest_fdegym.sandbox.base import Sandbox
 from pytest_fdegym.sandbox.choose import choose
@@ -83,6 +84,7 @@ class Production:
         files: Mapping[str, str] | None = None,
         entry_file: str = "system/packing.py",
         inject: bool = False,
+        moments: Moments | None = None,
     ) -> AbstractContextManager[Deployment]:
         """`functions` are the entry points with their seconds (``f`` with plenty of them when absent); `inject` passes ``db``."""
         self.count += 1
@@ -102,7 +104,8 @@ class Production:
             for name, seconds in (functions or {"f": 60}).items()
         }
         frozen = freeze(here / "workspace", ["system"], here / "frozen")
-        return Deployment(frozen.root, scenario(entry_points, databases), {"orchard": built}, self.sandbox, bounds=bounds)
+        file = scenario(entry_points, databases)
+        return Deployment(frozen.root, file, {"orchard": built}, self.sandbox, bounds=bounds, moments=moments)
 
     def changes(self, code: str, *, insert_after: bool = False) -> tuple[TableChange, ...]:
         """What is found after ``f(db)`` ran once, with or without rows of production's own coming later."""

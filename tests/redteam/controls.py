@@ -25,7 +25,6 @@ from pytest_fdegym.deployment import process as deployment_process
 from pytest_fdegym.deployment.databases import ProductionDatabases
 from pytest_fdegym.deployment.freeze import Frozen
 from pytest_fdegym.deployment.host import Deployment, ReplayBounds
-from pytest_fdegym.gateway.service import Service
 from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, Sandbox, SandboxedProcess, WayOut
 from pytest_fdegym.sandbox.choose import choose
 from pytest_fdegym.scenario.model import ScenarioFile
@@ -68,7 +67,8 @@ def layer_off(control: Control, project: Project) -> Iterator[Ground]:
             case Control.NO_BOUNDS:
                 project.seconds, sandbox, bounds = 60, Unbounded(), _WIDE
             case Control.PLAIN_PYTHON:
-                stack.enter_context(mock.patch("pytest_fdegym.deployment.host.COMMAND", ("python3",)))
+                shell = ("sh", "-c", 'PATH=.:$PATH; exec python3 "$@"', "sh")
+                stack.enter_context(mock.patch("pytest_fdegym.deployment.host.COMMAND", shell))
                 stack.enter_context(mock.patch("pytest_fdegym.deployment.host.ENVIRONMENT", {"PYTHONPATH": "."}))
             case Control.COPIED_TREE:
                 stack.enter_context(mock.patch("pytest_fdegym.engage.freeze", _copied_tree))
@@ -79,6 +79,9 @@ def layer_off(control: Control, project: Project) -> Iterator[Ground]:
                 resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
                 changes = _plainly_compared if control is Control.PLAIN_SQLITE else _compared_if_it_goes
                 stack.enter_context(mock.patch.object(ProductionDatabases, "changes", changes))
+                stack.enter_context(mock.patch.object(ProductionDatabases, "look"))
+            case Control.ONCE:
+                stack.enter_context(mock.patch.object(ProductionDatabases, "look"))
             case Control.NO_NONCE:
                 stack.enter_context(mock.patch.object(deployment_process.HostProcess, "request", _request_without_number))
             case Control.ALL_AT_ONCE:
@@ -196,9 +199,7 @@ class Unbounded:
 class InProcess:
     """A host without a wall: imports the delivery, hands it the one connection there is, takes what it says."""
 
-    def __init__(
-        self, frozen: Path, scenario: ScenarioFile, databases: Mapping[str, Path], sandbox: Sandbox, *, gateway: Service | None = None
-    ) -> None:
+    def __init__(self, frozen: Path, scenario: ScenarioFile, databases: Mapping[str, Path], sandbox: Sandbox, **more: Any) -> None:
         self._frozen, self._scenario, self._built = frozen, scenario, databases
         self.notes: list[str] = []
 
