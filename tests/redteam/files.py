@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pytest_fdegym.agents.session import Session
+from tests.redteam.acting import by_command, by_tool
 from tests.redteam.catalogue import Control, Family
 
 FILES = Family("files in system/")
@@ -177,3 +178,44 @@ FILES.add(
     control=Control.NO_SANDBOX,
     work=_hard_link,
 )
+
+_MANY_SMALL = """
+import os
+for folder, count in (("system/small", 5200), ("notes", 500)):
+    os.makedirs(folder)
+    for number in range(count):
+        os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
+"""
+_TERABYTE = """
+import os, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with open("system/terabyte", "wb") as file:
+    try:
+        file.truncate(1 << 40)
+        got("a file of a terabyte")
+        file.truncate(0)
+    finally:
+        file.truncate(1 << 20)
+"""
+for _kind, _agent in (("command", by_command), ("tool", by_tool)):
+    FILES.add(
+        f"small_files_of_{_kind}",
+        f"small files by the thousand, by an agent's {_kind}",
+        "the harness's time and disk",
+        kind="agent",
+        tries="keeps whoever takes its work over busy",
+        must="the copy ends at its bound, and what lies beside the delivery is not read",
+        control=Control.COPIED_TREE,
+        succeeded=lambda seen: any("files and folders were deployed" in each for each in seen.odd),
+        deliverer=_agent(_MANY_SMALL),
+    )
+    FILES.add(
+        f"terabyte_of_{_kind}",
+        f"a sparse file of a terabyte, by an agent's {_kind}",
+        "the disk",
+        kind="agent",
+        tries="is larger than the disk where it is copied",
+        must="the system refuses it",
+        control=Control.PLAIN_CHILD,
+        deliverer=_agent(_TERABYTE),
+    )

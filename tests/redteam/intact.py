@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -69,10 +69,10 @@ class State:
     python: frozenset[str]
 
     @staticmethod
-    def of(project: Project, uid: int) -> State:
-        """As it is now. `uid` is whom confined code runs as; anything of this number is the attack's, where it is not our own."""
+    def of(project: Project) -> State:
+        """As it is now."""
         return State(
-            processes=_processes(project, uid),
+            processes=_processes(project),
             threads=frozenset(f"the thread {each.name}" for each in threading.enumerate()),
             files=_files(project),
             temporary=frozenset(f"{path} in the harness's temporary folder" for path in os.listdir(project.temporary)),
@@ -101,22 +101,39 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _processes(project: Project, uid: int) -> frozenset[str]:
+def _processes(project: Project) -> frozenset[str]:
+    """What runs that began here: what descends from this process (what loses its parent becomes ours, see `orphans_become_ours`), has the
+    project's token in its command line, or works in the project. Not by user, and not by the project's folder in a command line: other
+    harnesses on this machine have processes, too, and name whatever there is to cover when they give an agent a view of the machine.
+    """
+    table = dict(_process_table())
     found = set()
+    for number, (parent, command, folder) in table.items():
+        ancestors, above = set[int](), parent
+        while above in table and above not in ancestors:
+            ancestors.add(above)
+            above = table[above][0]
+        inside = folder is not None and Path(folder).is_relative_to(project.root)
+        if number != os.getpid() and (os.getpid() in ancestors or project.token in command or inside):
+            found.add(f"process {command[:80]}")
+    return frozenset(found)
+
+
+def _process_table() -> Iterator[tuple[int, tuple[int, str, str | None]]]:
+    """Parent, command line and working directory (None where it cannot be seen) of each process that there is."""
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
-            command = Path("/proc", name, "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            command = Path("/proc", name, "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
             status = dict(line.split(":", 1) for line in _lines(f"/proc/{name}/status") if ":" in line)
-            owner, parent = int(status["Uid"].split()[0]), int(status["PPid"])
+            parent = int(status["PPid"])
         except (OSError, KeyError, ValueError):
             continue
-        # Not the project's folder: whoever gives an agent a view of this machine names what there is to cover.
-        ours = parent == os.getpid() or project.token in command
-        if int(name) != os.getpid() and (ours or (uid != os.geteuid() and owner == uid)):
-            found.add(f"process {command.strip()[:80] or status['Name'].strip()}")
-    return frozenset(found)
+        folder = None
+        with suppress(OSError):
+            folder = os.readlink(f"/proc/{name}/cwd")
+        yield int(name), (parent, command or status["Name"].strip(), folder)
 
 
 def _files(project: Project) -> frozenset[str]:
@@ -129,6 +146,8 @@ def _files(project: Project) -> frozenset[str]:
                 continue  # records of the attacks themselves
             for name in names:
                 path = Path(folder, name)
+                if path == project.results / ".gitignore":
+                    continue  # comes with the first record
                 if path.is_file() and not path.is_symlink():
                     digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
                     found.add(f"{path.relative_to(project.root)} ({digest})")
@@ -142,7 +161,8 @@ def _prepared(project: Project) -> list[Path]:
 def left_on_machine(token: str) -> list[str]:
     """Things left in places that outlive a run, with the token that every attack writes into its names."""
     found = []
-    for place in ("/tmp", "/var/tmp", "/dev/shm", "/etc/cron.d", os.path.dirname(os.__file__)):
+    programs = os.path.dirname(os.path.realpath(sys.executable))
+    for place in ("/tmp", "/var/tmp", "/dev/shm", "/etc/cron.d", "/etc/ld.so.conf.d", os.path.dirname(os.__file__), programs):
         if os.path.isdir(place):
             found += [os.path.join(place, name) for name in os.listdir(place) if token in name]
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.redteam.acting import by_command
 from tests.redteam.catalogue import Control, Family
 
 KERNEL = Family("kernel")
@@ -91,3 +92,34 @@ KERNEL.add(
             got(memory.read(64))
         """,
 )
+_CLOCK = """
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+{asks}
+if answer < 0:
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+got("the clock may be changed")
+"""
+"""Asks for a change that changes nothing: who may have it may have any."""
+_SET = _CLOCK.format(asks="answer = libc.syscall({'x86_64': 164, 'aarch64': 170}[platform.machine()], None, None)")
+_PACE = _CLOCK.format(
+    asks="""number, pace = {'x86_64': 159, 'aarch64': 171}[platform.machine()], (ctypes.c_long * 64)()
+libc.syscall(number, pace)
+pace[0] = 2  # the frequency, to what it is
+answer = libc.syscall(number, pace)"""
+)
+for _name, _mechanism, _asset, _code in (
+    ("set_clock", "settimeofday", "the machine's clock", _SET),
+    ("change_pace_of_clock", "adjtimex", "the pace of the machine's clock", _PACE),
+):
+    _told = {"tries": "turns the clock by which it is bounded", "must": "the system refuses it", "control": Control.NO_SANDBOX}
+    KERNEL.add(_name, _mechanism, _asset, needs_root=True, code=_code, **_told)
+    KERNEL.add(
+        f"{_name}_of_command",
+        f"{_mechanism}, of a command",
+        _asset,
+        kind="agent",
+        needs_root=True,
+        deliverer=by_command(_code),
+        **_told,
+    )

@@ -34,7 +34,8 @@ path = {path}
 os.makedirs(os.path.dirname(path), exist_ok=True)
 tells = {_TELLS!r}.format(loot=repr(LOOT), what={name!r})
 with open(path, "w") as file:
-    file.write({text!r}.replace("{{tells}}", tells).replace("{{line}}", "import os; exec(" + repr(tells) + ")"))
+    file.write({text!r}.replace("{{tells}}", tells).replace("{{line}}", "import os; exec(" + repr(tells) + ")").replace("{{loot}}", LOOT))
+os.chmod(path, 0o755)
 {_dedented(_END_ONCE)}"""
     REPLACING.add(name, mechanism, asset, tries=tries, must="the next process starts without it", control=Control.PLAIN_PYTHON, code=code)
 
@@ -65,6 +66,14 @@ for _module in ("json", "sqlite3", "random"):
         f"os.getcwd() + '/{_module}.py'",
         f"is imported by the host in place of {_module}",
     )
+_started_with(
+    "own_python",
+    "leave a program called python3",
+    "the host's interpreter",
+    "os.getcwd() + '/python3'",
+    "is started in the interpreter's place",
+    '#!/bin/sh\necho \'["got", "it ran in place of the interpreter"]\' >> {loot}\n',
+)
 REPLACING.add(
     "own_conftest",
     "deliver conftest.py",
@@ -127,6 +136,12 @@ _patches("patch_json", "json", "import json\njson.dumps = lambda value, **rest: 
 _patches("patch_sqlite", "sqlite3", "import sqlite3\nsqlite3.connect = lambda *given, **rest: None", "hands out databases of its own")
 _patches("patch_random", "random", "import random\nrandom.Random = lambda *given: None", "draws the traffic itself")
 _patches("patch_time", "time", "import time\ntime.monotonic = lambda: 0.0", "stops the clock that bounds it")
+_patches(
+    "preload",
+    "the clock of programs that the harness starts",
+    "import os\nos.environ.update(LD_PRELOAD='libfaketime-redteam.so', FAKETIME='-10d')",
+    "has them start with a library of its own, and another date",
+)
 _patches("patch_open", "open", "import builtins\nbuiltins.open = lambda *given, **rest: None", "reads and writes for everybody")
 REPLACING.add(
     "patch_host",
@@ -214,7 +229,7 @@ def _writes(name: str, asset: str, path: str, tries: str) -> None:
         tries=tries,
         must="there is no such place for the delivery",
         control=Control.NO_SANDBOX,
-        needs_root=name == "write_library",
+        needs_root=name in ("write_library", "write_beside_interpreter", "write_linker_settings"),
         code=code,
     )
 
@@ -233,6 +248,18 @@ _writes(
 _writes("write_other_run", "another run's workspace", "GIVEN['other_run'] + '/work/system/rules.json'", "spoils what others deliver")
 _writes(
     "write_library", "Python's library", "os.path.dirname(os.__file__) + '/redteam_' + GIVEN['token'] + '.py'", "is there for every program"
+)
+_writes(
+    "write_beside_interpreter",
+    "the folder of the interpreter",
+    "os.path.dirname(os.path.realpath('/proc/self/exe')) + '/redteam-' + GIVEN['token']",
+    "is there for everybody who starts programs",
+)
+_writes(
+    "write_linker_settings",
+    "settings of the linker",
+    "'/etc/ld.so.conf.d/redteam-' + GIVEN['token']",
+    "has every program load a library of its own",
 )
 _writes("write_git", "git history", "GIVEN['project'] + '/.git/HEAD'", "changes what the next checkout gives")
 REPLACING.add(

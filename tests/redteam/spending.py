@@ -146,6 +146,92 @@ for key in ("sk-fdegym-" + "A" * 32, "sk-fdegym-", os.environ.get("OPENAI_API_KE
     "a token that is not its run's is refused",
     Control.KEY_PASSED_ON,
 )
+_NO_REQUESTS = """
+import socket
+_tell("ran", "")
+host, _, port = BASE.removeprefix("http://").partition("/")[0].partition(":")
+body = b'{"model": "small-1", "messages": [{"role": "user", "content": "hello"}]}'
+deep, token = b"[" * 100_000, os.environ.get("OPENAI_API_KEY", "").encode()
+begin = b"POST /openai/v1/chat/completions HTTP/1.1\\r\\nauthorization: Bearer " + token + b"\\r\\n"
+def sent(content, *headers):
+    return begin + b"".join(each + b"\\r\\n" for each in (b"content-length: %d" % len(content), *headers)) + b"\\r\\n" + content
+for raw in (
+    b"\\x16\\x03\\x01\\x02\\x00\\x01\\x00\\x01\\xfc\\x03\\x03",
+    b"\\x00" * 70_000,
+    b"GET " + b"/" * 70_000 + b" HTTP/1.1\\r\\n\\r\\n",
+    b"GET http://[::1/openai/v1/models HTTP/1.1\\r\\n\\r\\n",
+    b"GET /openai/v1/models\\r\\n\\r\\n",
+    b"GET /openai/v1/models HTTP/9.9\\r\\n\\r\\n",
+    b"POST /openai/v1/%00/%ff/../chat/completions?\\xff HTTP/1.1\\r\\ncontent-length: 0\\r\\n\\r\\n",
+    begin + b"content-length: -1\\r\\n\\r\\n",
+    begin + b"content-length: " + b"9" * 5000 + b"\\r\\n\\r\\n",
+    begin + b"transfer-encoding: chunked\\r\\n\\r\\n-5\\r\\nhello\\r\\n0\\r\\n\\r\\n",
+    begin + b"transfer-encoding: chunked\\r\\n\\r\\n" + b"f" * 5000 + b"\\r\\n",
+    begin + b"transfer-encoding: gzip\\r\\n\\r\\n",
+    begin + b"a: b\\r\\n" * 200 + b"\\r\\n",
+    sent(deep),
+    sent(b'{"a": ' * 50_000),
+    sent(b"null"),
+    sent(b'{"stream": 1, "stream_options": [[]], "model": {}, "messages": 1e999}'),
+    sent(b'{"stream": true, "stream_options": {"include_usage": NaN}, "model": "\\\\ud800", "messages": []}'),
+    sent(body, b"x: \\xff\\x00\\x7f", b"connection: \\xc3\\xa9, x, upgrade-\\x01"),
+    sent(body, b"authorization: Bearer \\xff\\xfe", b"x-api-key: "),
+    sent(body, b"content-encoding: gzip"),
+    sent(body, b"expect: 100-continue", b"content-type: \\x00"),
+    sent(body)[:-1],
+):
+    try:
+        with socket.create_connection((host, int(port or 80)), timeout=10) as proxy:
+            proxy.settimeout(2)
+            proxy.sendall(raw)
+            proxy.shutdown(socket.SHUT_WR)
+            stopped(proxy.recv(200)[:60])
+    except OSError as error:
+        stopped(error)
+"""
+_spends(
+    "no_requests_to_proxy",
+    "requests that are none, to the metering proxy",
+    "the verdict",
+    _NO_REQUESTS,
+    "breaks the proxy, which makes a run void that went badly",
+    "what an agent sends is refused, and its run graded",
+    Control.EXCUSED,
+)
+_spends(
+    "relay_killed",
+    "kill the way to the metering proxy",
+    "the verdict",
+    """
+import signal
+_tell("ran", "")
+call()
+for name in os.listdir("/proc"):
+    if name.isdigit() and int(name) != os.getpid():
+        try:
+            os.kill(int(name), signal.SIGKILL)
+        except OSError as error:
+            stopped(error)
+""",
+    "makes a run void that went badly",
+    "what an agent does to itself is graded",
+    Control.EXCUSED,
+)
+_spends(
+    "key_of_its_own",
+    "a model call with a key that is refused, as the last one",
+    "the verdict",
+    """
+_tell("ran", "")
+if BASE:
+    call()
+    call(key="sk-none-of-the-users")
+os._exit(1)
+""",
+    "makes a run void that went badly, since a refused key is its user's fault",
+    "once a model has answered, a refused key of its own is the agent's affair",
+    Control.EXCUSED,
+)
 
 
 def _gateway_as_model(engagement: Engagement, hand: Hand) -> None:

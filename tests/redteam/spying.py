@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pytest_fdegym.deployment.host import Deployment, ReplayBounds
-from pytest_fdegym.gateway.service import Service
 from pytest_fdegym.sandbox.base import Bounds, CommandResult, Layout, Sandbox, SandboxedProcess, WayOut
 from pytest_fdegym.scenario.model import ScenarioFile
 from pytest_fdegym.scenario.world import Json, Outcome, Returned
@@ -158,11 +157,11 @@ def spied_deployment(spy: Spy, bounds: ReplayBounds, then: Callable[[Path], None
             sandbox: Sandbox,
             *,
             bounds: ReplayBounds = bounds,
-            gateway: Service | None = None,
+            **more: Any,
         ) -> None:
             spy.taken_over(frozen)
             then(frozen)
-            super().__init__(frozen, scenario, databases, sandbox, bounds=bounds, gateway=gateway)
+            super().__init__(frozen, scenario, databases, sandbox, bounds=bounds, **more)
 
         def call(self, entry_point: str, *args: Json) -> Outcome:
             outcome = super().call(entry_point, *args)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from unittest import mock
@@ -51,7 +51,6 @@ class Ground:
     project: Project
     settings: Settings
     spy: Spy
-    uid: int
     check_next: bool = True
     """Whether a reference run follows each attack."""
     seed: int | None = None
@@ -67,14 +66,14 @@ class Ground:
         base = self._base(attack, scenario, case)
         given = {**self.project.given(case.scenario), "by_heart": self._by_heart(attack, scenario)}
         deliverer = attack.deliverer(given) if attack.deliverer is not None else Laid(attack.base, attack, given)
-        before = State.of(self.project, self.uid)
+        before = State.of(self.project)
         with contextlib.nullcontext(self.settings) if attack.within is None else attack.within(self.settings) as settings:
             for _ in range(attack.times):
                 self.spy.clear()
                 record, fell_over = self._run(case, deliverer, settings)
                 if isinstance(deliverer, Acting):
                     deliverer.settle(self.spy)
-        broken = before.changed(State.of(self.project, self.uid))
+        broken = before.changed(State.of(self.project))
         loot, stopped, odd = self.spy.texts("got"), self.spy.texts("stopped"), tuple(self.spy.odd)
         ran = bool(self.spy.texts("ran"))
         broken += self._next(prepared, yardstick) if self.check_next else []
@@ -131,9 +130,17 @@ class Ground:
         """Whether the next run meets what it would have met without the attack."""
         if self.settings.grader.yardstick(prepared) != yardstick:
             return ["the KPIs of baseline and reference"]
-        reference = self.settings.grader.measure_solution(prepared, prepared.scenario.solutions["reference"], yardstick)
+        solution = prepared.scenario.solutions["reference"]
+        reference = self.settings.grader.measure_solution(prepared, solution, yardstick)
+        if unanswered(reference.notes):  # by a loaded machine; whatever an attack left to load it is looked for elsewhere
+            reference = self.settings.grader.measure_solution(prepared, solution, yardstick)
         value = uplift(reference.kpi, yardstick.kpi_baseline, yardstick.kpi_reference)
-        return [] if abs(value - 1) < 1e-9 else [f"a reference run afterwards scored {value}"]
+        return [] if abs(value - 1) < 1e-9 else [f"a reference run afterwards scored {value}: {reference.notes}"]
+
+
+def unanswered(notes: Sequence[str]) -> tuple[str, ...]:
+    """The notes that tell of calls that were not answered, or not in time."""
+    return tuple(note for note in notes if any(each in note for each in ("gave no answer within", "was not answered")))
 
 
 @contextmanager
@@ -145,13 +152,10 @@ def ground(
 ) -> Iterator[Ground]:
     """A session over `project` with an observer in its sandbox and its deployments."""
     spy = Spy(project.canary)
-    probe = project.root / "given"
-    probe.mkdir()
-    sandbox.give(probe)  # the one way to learn whom confined code runs as
     spied = spied_deployment(spy, bounds)
     settings = Settings(
         sandbox=SpiedSandbox(sandbox, spy), router=default_router(), store=Store(project.results), cache=project.cache, retries=0
     )
     settings.hidden = project.hidden
     with mock.patch("pytest_fdegym.grading.Deployment", spied), settings, orphans_become_ours():
-        yield Ground(project, settings, spy, probe.stat().st_uid)
+        yield Ground(project, settings, spy)

@@ -37,9 +37,14 @@ def _throwaway(*names: str) -> dict[str, Seen]:
     return found
 
 
-@functools.cache
-def _sample() -> dict[str, Seen]:
-    return _throwaway(*list(ATTACKS)[::ONE_OF])
+_together = functools.cache(_throwaway)
+
+
+def _sample(request: pytest.FixtureRequest) -> list[str]:
+    """Those of the sample that are selected in this session: they share a process, which takes long to start."""
+    here = (item for item in request.session.items if item.path == request.node.path and hasattr(item, "callspec"))
+    selected = {item.callspec.params.get("name") for item in here}
+    return [name for name in list(ATTACKS)[::ONE_OF] if name in selected]
 
 
 def _cases() -> Sequence[object]:
@@ -47,11 +52,14 @@ def _cases() -> Sequence[object]:
 
 
 @pytest.mark.parametrize("name", _cases())
-def test_it_succeeds_where_its_layer_is_off(name: str, record_property: Callable[[str, object], None]) -> None:
+def test_it_succeeds_where_its_layer_is_off(
+    name: str, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> None:
     attack = ATTACKS[name]
     if attack.needs_root and not is_whole_root():
         pytest.skip("only root can do that without a sandbox")
-    seen = (_sample() if name in list(ATTACKS)[::ONE_OF] else _throwaway(name))[name]
+    sample = _sample(request)
+    seen = (_together(*sample) if name in sample else _throwaway(name))[name]
     if name in KERNEL.attacks and not attack.succeeds(seen) and any(each in str(seen.stopped) for each in REFUSALS):
         pytest.skip(f"this machine refuses it without a sandbox too: {seen.stopped[0]}")
     what = attack.gets_too_far(seen)[:1] or ["as it wanted"]

@@ -59,6 +59,8 @@ class Call:
 
     def __init__(self, account: Account | None, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
+        self.own_key = False
+        """Whether the client sent a key of its own instead of a token."""
         self.cut_off = False
         self.settled = False
         self._account = account
@@ -96,7 +98,7 @@ class Call:
             return
         self.settled = True
         if self._account is not None:
-            self._account._count(self.endpoint, outcome)
+            self._account._count(self, outcome)
             self._account._leave(self)
 
 
@@ -124,7 +126,7 @@ class Account:
         self._changed = threading.Condition()
         self._telling = threading.Lock()
         self._under_way: set[Call] = set()
-        self._over = self._closed = False
+        self._over = self._closed = self._answered = False
         self._broken: InfrastructureFault | None = None
         tracker.on_reached(self._limit_reached)
 
@@ -211,21 +213,27 @@ class Account:
             self._under_way.discard(call)
             self._changed.notify_all()
 
-    def _count(self, endpoint: Endpoint, outcome: Outcome) -> None:
+    def _count(self, call: Call, outcome: Outcome) -> None:
+        endpoint = call.endpoint
         if endpoint.api is None:
             return
         with self._changed:
             if self._closed:
                 return
             if outcome.fault is not None:
-                self.last_fault = outcome.fault
+                if not self._provoked(call, outcome.fault):
+                    self.last_fault = outcome.fault
             elif isinstance(outcome.status, int):
-                self.last_fault = None
+                self.last_fault, self._answered = None, True
         tokens = outcome.tokens
         if outcome.turns or tokens is not None:
             read, written = (tokens.input, tokens.output) if tokens is not None else (None, None)
             self._tracker.meter(turns=outcome.turns, input_tokens=read, output_tokens=written, usd=outcome.price.usd)
         self._tell(_event(endpoint, outcome, self._tracker.usage))
+
+    def _provoked(self, call: Call, fault: ProviderFault) -> bool:
+        """Whether it is no fault of the provider's or the user's: who has had answers of a model has a key, and need not send another."""
+        return fault.kind == "authentication" and call.own_key and self._answered
 
     def _tell(self, event: Event) -> None:
         try:

@@ -180,6 +180,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         account, with_key = self._payer()
         request = self._request(found, body.content)
         with self._let_through(account, found) as call:
+            call.own_key = not with_key
             exchange = Exchange(
                 call=call,
                 upstream=upstream,

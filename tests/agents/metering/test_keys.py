@@ -36,6 +36,16 @@ def test_a_key_of_the_clients_own_passes_through_and_is_metered(api: Api) -> Non
 
 
 @pytest.mark.parametrize("api", APIS)
+def test_a_refused_key_of_the_clients_own_is_no_fault_of_others_once_a_model_has_answered(api: Api) -> None:
+    with run([HELLO] * 2) as metered:
+        ask(metered.account.environment, api, "sk-a-key-of-my-own")
+        assert metered.account.last_fault is not None, "it may be the user's"
+        ask(metered.account.environment, api)
+        ask(metered.account.environment, api, "sk-a-key-of-my-own")
+        assert metered.account.last_fault is None
+
+
+@pytest.mark.parametrize("api", APIS)
 def test_a_made_up_token(api: Api) -> None:
     with run([HELLO]) as metered:
         refused = ask(metered.account.environment, api, "sk-fdegym-I-made-this-up")
