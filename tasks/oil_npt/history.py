@@ -103,7 +103,7 @@ def write_history(site: Path, field: Field, params: Mapping[str, Any], rng: rand
     log = site / "docs" / "finance" / "credit_log.md"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(_returns_log(claims) if rebuilt else _credit_log(claims), encoding="utf-8")
-    return _planted(events, claims, in_force(params))
+    return _planted(events, claims, in_force(params), in_the_past(params))
 
 
 def _last_history_month() -> str:
@@ -237,8 +237,9 @@ WINDOWS: Mapping[str, tuple[str, str]] = {
 """First and last claim month; February 2025 has no answer yet."""
 
 
-def _planted(events: Sequence[Event], claims: Sequence[Claim], terms: Terms) -> dict[str, Any]:
-    """Figures that somebody who read the history would cite, over several windows. `terms` are those that new rules have to follow."""
+def _planted(events: Sequence[Event], claims: Sequence[Claim], terms: Terms, past: Terms) -> dict[str, Any]:
+    """Figures that somebody who read the history would cite, over several windows. `terms` are those that new rules have to follow, `past`
+    those of the history, whose allowance a careful back-test uses."""
     by_id = {event.id: event for event in events}
     public: dict[str, Any] = {}
     for name, (first, last) in WINDOWS.items():
@@ -251,6 +252,8 @@ def _planted(events: Sequence[Event], claims: Sequence[Claim], terms: Terms) -> 
             f"suspended_hours_{name}": round(sum(claim.hours for claim in suspended)),
             f"withdrawn_{name}": sum(not _stays(event, terms) for event in lines),
             f"withdrawn_coded_{name}": sum(event.kind not in terms.theirs for event in lines),
+            f"unclaimed_{name}": _unclaimed(lines, events, terms, past),
+            f"unclaimed_by_new_{name}": _unclaimed(lines, events, terms, terms),
         }
     all_suspended = [claim for claim in claims if claim.status == "SUSPENDED"]
     public |= {
@@ -266,6 +269,12 @@ def _planted(events: Sequence[Event], claims: Sequence[Claim], terms: Terms) -> 
         "notice_lines": len(notice.lines),
         "returned_lines": len(notice.unnoticed),
     }
+
+
+def _unclaimed(lines: Sequence[Event], events: Sequence[Event], rules: Terms, allowance: Terms) -> int:
+    """How many of `lines` a claim by `rules` would not have, those within the allowance included."""
+    above = above_allowance(events, lambda event: _stays(event, rules), allowance)
+    return sum(not above.get(event.id) for event in lines)
 
 
 def _stays(event: Event, terms: Terms) -> bool:

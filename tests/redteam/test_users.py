@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.sandbox.people import USERS, skip_if_lacking
 from tests.support.ordinary import checkout_for_everybody, run_python
 from tests.support.tiny_scenario import write_tiny_scenario
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="user namespaces, Landlock and the filter of a container are Linux's")
 ATTACKS = attacks()
 CHUNKS = 20
 SAMPLE = slice(5, None, 100)
