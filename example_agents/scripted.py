@@ -220,7 +220,7 @@ def get_approval(engagement: Engagement, amendment: Amendment, queue: Queue, rul
         f"Please approve rule set {rule_set} of the downtime coder. It relies on Article 4.5 as replaced by Amendment {amendment.number}: "
         f"{amendment.hours} hours per rig and calendar month from {amendment.first_month}. {sponsor.name} agreed that the rules change, "
         f"{engineer.name} confirmed the rule: the asset register and the cause decide. Back-test on the claims of {tested['first']} to "
-        f"{tested['last']}: the new rules would not claim {tested['unclaimed']} lines that were claimed, and what is open goes to {queue.id}."
+        f"{tested['last']}: the new rules would not claim {tested['unclaimed']} lines that were claimed; what is open goes to {queue.id}."
     )
     return ask(engagement, who(engagement, "approves changes"), r"approved as (MOC-\w+-\d+)", request)[1]
 
