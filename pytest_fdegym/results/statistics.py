@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,14 +69,21 @@ def bootstrap(groups: Sequence[Sequence[float]], *, resamples: int = RESAMPLES, 
     """
     if len(groups) < 2:
         return Interval(None, None)
-    rng = random.Random(seed)
-    sums = [(sum(group), len(group)) for group in groups]
-    means = []
-    for _ in range(resamples):
-        totals, counts = zip(*rng.choices(sums, k=len(sums)), strict=True)
-        means.append(sum(totals) / sum(counts))
-    means.sort()
+    total, count = [sum(group) for group in groups].__getitem__, [len(group) for group in groups].__getitem__
+    means = sorted(sum(map(total, drawn)) / sum(map(count, drawn)) for drawn in _draws(len(groups), resamples, seed))
     return Interval(means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1])
+
+
+@functools.lru_cache(maxsize=16)
+def _draws(groups: int, resamples: int, seed: int) -> tuple[Sequence[int], ...]:
+    """Which of so many groups each resample has; kept, for a report on many agents asks for the same again and again."""
+    rng = random.Random(seed)
+    return tuple(array("I", rng.choices(range(groups), k=groups)) for _ in range(resamples))
+
+
+def interval_over_tasks(values: Mapping[tuple[str, str], float]) -> Interval:
+    """The first of `grouped_intervals` alone."""
+    return bootstrap(list(_grouped(values, lambda task: task).values()))
 
 
 def grouped_intervals(values: Mapping[tuple[str, str], float]) -> tuple[Interval, Interval]:
@@ -82,12 +91,14 @@ def grouped_intervals(values: Mapping[tuple[str, str], float]) -> tuple[Interval
 
     Levels of a task share its world and people, so they are drawn together.
     """
-    by_task: dict[str, list[float]] = defaultdict(list)
-    by_scenario: dict[str, list[float]] = defaultdict(list)
+    return interval_over_tasks(values), bootstrap(list(_grouped(values, lambda task: task.partition(".")[0]).values()))
+
+
+def _grouped(values: Mapping[tuple[str, str], float], key: Callable[[str], str]) -> dict[str, list[float]]:
+    groups: dict[str, list[float]] = defaultdict(list)
     for (task, _level), value in values.items():
-        by_task[task].append(value)
-        by_scenario[task.partition(".")[0]].append(value)
-    return bootstrap(list(by_task.values())), bootstrap(list(by_scenario.values()))
+        groups[key(task)].append(value)
+    return groups
 
 
 def _mean(values: Mapping[tuple[str, str], float]) -> float | None:

@@ -17,7 +17,7 @@ from pytest_fdegym.results.report.model import (
     LevelPoint,
     ScenarioCell,
 )
-from pytest_fdegym.results.statistics import Summary, floored_score, summarise, task_means, wilson
+from pytest_fdegym.results.statistics import Summary, floored_score, interval_over_tasks, task_means, wilson
 from pytest_fdegym.scoring.uplift import FLOOR, RESOLVED_AT, TOLERANCE
 
 _EDGES = (0.0, 0.2, 0.4, 0.6, RESOLVED_AT)
@@ -78,10 +78,10 @@ def _levels(agent: str, records: Sequence[Record], whole: Summary) -> list[Level
     levels = _grouped(records, lambda record: record.level)
     points = []
     for level, its in levels.items():
-        summary = whole if len(levels) == 1 else summarise(its)
-        assert summary.mean_score is not None
-        low, high = summary.by_task.low, summary.by_task.high
-        points.append(LevelPoint(agent=agent, level=level, tasks=_tasks(its), score=summary.mean_score, low=low, high=high))
+        scores = task_means(its, floored_score)
+        interval = whole.by_task if len(levels) == 1 else interval_over_tasks(scores)
+        score = fmean(scores.values())
+        points.append(LevelPoint(agent=agent, level=level, tasks=len(scores), score=score, low=interval.low, high=interval.high))
     return points
 
 
