@@ -20,7 +20,7 @@ _TEMPORARY_BYTES = 64 << 20
 _HOST_TEMPORARY_BYTES = 1 << 30
 """The same for each temporary folder of the host's view, where installers and compilers work."""
 _PROGRAMS = Path("/run/python/bin")
-_STARTS = 3
+_STARTS = 8
 """With the host's view, how often a start is tried: files and sockets of others come and go while the view is put together."""
 _PASSWD_BYTES = 48 << 10
 _SHELL = """\
