@@ -44,7 +44,7 @@ def messages(folder: Path, results: Path) -> list[str]:
     try:
         scenario = load(folder)
         with session(results, store=None) as settings:
-            verdicts = [check.run(settings, [1]) for check in plan(scenario, "v1")[:4]]
+            verdicts = [check.run(settings, [1]) for check in plan(scenario, "v1")[:5]]
     except ScenarioError as error:
         return [line for line in str(error).splitlines() if line.startswith("tasks/demo/")]
     return [text for verdict in verdicts for text in (*verdict.problems, *verdict.warnings)]
