@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from pytest_fdegym.admission.lints import lints
 from pytest_fdegym.runner import Settings
 from pytest_fdegym.scenario.loader import load
-from tests.support.settings import session
-from tests.support.tiny_scenario import edit, write_tiny_scenario
+from tests.support.tiny_scenario import edit
 
 GATE = '{number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}'
 HERE = "tiny_post/people.yaml:20: people.moss.topics.approval.evidence"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Iterator[Settings]:
-    with session(tmp_path / "unused", store=None) as settings:
-        yield settings
-
-
-@pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return write_tiny_scenario(tmp_path / "tiny_post")
 
 
 def warnings(folder: Path, settings: Settings, seeds: tuple[int, ...] = (1, 2)) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,20 +11,7 @@ from pytest_fdegym.admission.lints import lints
 from pytest_fdegym.admission.verdict import Verdict
 from pytest_fdegym.runner import Settings
 from pytest_fdegym.scenario.loader import load
-from tests.support.settings import session
-from tests.support.tiny_scenario import edit, write_tiny_scenario
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Iterator[Settings]:
-    with session(tmp_path / "unused", store=None) as settings:
-        yield settings
-
-
-@pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return write_tiny_scenario(tmp_path / "tiny_post")
+from tests.support.tiny_scenario import edit
 
 
 def found(folder: Path, settings: Settings, name: str, variant: str = "v1", seeds: tuple[int, ...] = (1,)) -> Verdict:
