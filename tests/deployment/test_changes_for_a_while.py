@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_fdegym.deployment.moments import Moments
 from pytest_fdegym.sandbox.base import Sandbox
 from pytest_fdegym.scenario.model import Database
 from pytest_fdegym.scenario.world import Died, Returned, TableChange
+from pytest_fdegym.scratch import scratch_folder
 
 from .conftest import CRATES, Production
 
@@ -256,19 +258,21 @@ def test_moments_lie_in_nothing_that_the_delivery_can_read(production: Productio
         assert system.call("f", key[::-1]) == Returned([True, 0])
 
 
-def test_many_copies_are_read_before_the_end(tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """Where a replay works: pytest's own folders are root's alone, where root runs the tests."""
+    with scratch_folder("fde") as folder:
+        yield folder
+
+
+def test_many_copies_are_read_before_the_end(tmp_path: Path, root: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_fdegym.deployment.databases._MOST_KEPT", 0)
     built = tmp_path / "built.db"
     connection = sqlite3.connect(built)
     connection.executescript(CRATES)
     connection.close()
-    root = tmp_path / "replay"
-    root.mkdir(mode=0o711)
-    for each in (tmp_path, *tmp_path.parents[:2]):
-        each.chmod(each.stat().st_mode | 0o711)
-    databases = ProductionDatabases(
-        {"orchard": Database(file="o.db", protected=("crates",), may_create_tables=True)}, {"orchard": built}, root
-    )
+    spec = Database(file="o.db", protected=("crates",), may_create_tables=True)
+    databases = ProductionDatabases({"orchard": spec}, {"orchard": built}, root)
     live = sqlite3.connect(databases.files["orchard"])
     live.execute("DELETE FROM crates")
     live.commit()
