@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fdegym.people.figures import chance_of_a_message, figures_allowed
+from pytest_fdegym.people.figures import GUESSED, chance_of_a_message, figures_allowed
 from pytest_fdegym.people.gates import complete, figures_of, leaves, scan
 from pytest_fdegym.people.patterns import identifiers_of
 from pytest_fdegym.people.reading import read
 from pytest_fdegym.scenario.model import Condition
 from pytest_fdegym.scenario.problems import KeyPath
 from pytest_fdegym.workspace.prepare import PreparedTask
-
-MOST_GUESSED = 1 / 3
-"""The chance of one message of guesses, refused at a charge, above which a gate on figures proves little."""
 
 
 def evidence(prepared: PreparedTask) -> tuple[str, ...]:
@@ -47,7 +44,7 @@ def _guessed(condition: Condition) -> Iterator[str]:
         return
     leaf = max(item, key=lambda each: chance_of_a_message(each, item))
     chance = chance_of_a_message(leaf, item)
-    if chance > MOST_GUESSED:
+    if chance > GUESSED:
         beside = f", beside {len(item) - 1} others that would do," if len(item) > 1 else ""
         yield (
             f"who knows no more than the order of magnitude of {leaf.number:.10g}{beside} and names {figures_allowed(leaf, item)} figures "
