@@ -15,7 +15,8 @@ from pytest_fdegym.agents.session import Deliverer
 from pytest_fdegym.errors import InfrastructureFault
 from pytest_fdegym.runner import Case, Settings, run
 from pytest_fdegym.scenario.model import Level
-from pytest_fdegym.scenario.scenario import WORTH_SEED, Scenario
+from pytest_fdegym.scenario.scenario import Scenario
+from pytest_fdegym.scenario.worth import WORTH_SEED
 from pytest_fdegym.scoring.uplift import TOLERANCE
 
 REFERENCE_AT_LEAST = 0.95

@@ -10,7 +10,8 @@ from pytest_fdegym.admission.verdict import Measurement
 from pytest_fdegym.errors import UsageError
 from pytest_fdegym.results.files import write_whole
 from pytest_fdegym.scenario.problems import shown
-from pytest_fdegym.scenario.scenario import WORTH_FILE, WORTH_SEED, Scenario
+from pytest_fdegym.scenario.scenario import Scenario
+from pytest_fdegym.scenario.worth import WORTH_FILE, WORTH_SEED
 
 DECIMALS = 2
 WITHIN = 0.01

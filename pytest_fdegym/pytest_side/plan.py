@@ -12,7 +12,7 @@ import pytest
 from pytest_fdegym.limits import Limits
 from pytest_fdegym.pytest_side import option_values, options
 from pytest_fdegym.results.gate import Gate
-from pytest_fdegym.scenario.scenario import WORTH_SEED
+from pytest_fdegym.scenario.worth import WORTH_SEED
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from . import checks
-from .model import LEVELS, Level, PeopleFile, ScenarioFile, SolutionManifest, WorthFile
+from .model import LEVELS, Level, PeopleFile, ScenarioFile, SolutionManifest
 from .problems import Problem, ScenarioProblems, unknown
-from .scenario import FIRST_VARIANT, WORTH_FILE, Brief, Scenario, Solution, SolutionKind
+from .scenario import FIRST_VARIANT, Brief, Scenario, Solution, SolutionKind
 from .solutions import MANIFEST
 from .validation import Validated, validate
+from .worth import WORTH_FILE, WorthFile
 from .yaml_source import YamlProblems, YamlSource, read_yaml
 
 __all__ = ["Outline", "OutlineVariant", "Scenario", "Solution", "load", "peek"]

@@ -1,4 +1,4 @@
-"""The shape of what an author writes: scenario.yaml, people.yaml and a solution's manifest.yaml; and of worth.yaml, which admission writes.
+"""The shape of what an author writes: scenario.yaml, people.yaml and a solution's manifest.yaml.
 
 Any text may be a template (``{{ allow }}``, ``{{ world.suspended }}``). A model here serves twice: for the file as written, where a
 number in an evidence condition may still be a template, and for the file with a variant's parameters filled in, where it is a number.
@@ -375,15 +375,3 @@ class SolutionManifest(Limited):
         """The facts that are granted in `variant`."""
         groups = (GrantedFacts(facts=(each,)) if isinstance(each, str) else each for each in self.granted_facts)
         return frozenset(fact for group in groups if group.exists_in(variant) for fact in group.facts)
-
-
-# --- worth.yaml --------------------------------------------------------------
-
-Worth = Annotated[float, Field(allow_inf_nan=False)]
-"""Of a key fact, in uplift units: 1 - U_adj of the best solution that lacks it."""
-
-
-class WorthFile(Model):
-    """worth.yaml, which ``--fde-update-worth`` writes."""
-
-    worth: Mapping[VariantId, Mapping[Identifier, Worth]] = Field(description="By variant and key fact, as measured on seed 1.")

@@ -14,15 +14,12 @@ from pytest_fdegym.errors import UsageError, nearest
 
 from .model import LEVELS, Level, PeopleFile, Person, ScenarioFile, SolutionManifest, VariantSpec
 from .problems import Problem
+from .worth import WORTH_FILE
 from .yaml_source import YamlSource
 
 FIRST_VARIANT = "v1"
 """The original; L0 to L2 exist for it alone."""
 
-WORTH_FILE = "worth.yaml"
-"""What admission measured of each key fact; for reports."""
-WORTH_SEED = 1
-"""On which that is measured, so that all can repeat it."""
 NOT_IN_DIGEST = re.compile(rf"README\.md|questions(_\w+)?\.yaml|{re.escape(WORTH_FILE)}")
 """Files of a scenario's folder for readers and for the author's own measurements."""
 

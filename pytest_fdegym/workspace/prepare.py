@@ -67,7 +67,7 @@ class PreparedTask:
     @property
     def key_facts(self) -> tuple[str, ...]:
         """Ids of the facts to be obtained from people in this variant."""
-        return tuple(name for name, fact in self.facts.items() if fact.key)
+        return self.scenario.key_facts(self.variant)
 
     def copy_site(self, workspace: Path) -> None:
         """Copy the site to `workspace`, which must not exist yet."""
