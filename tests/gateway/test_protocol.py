@@ -57,7 +57,7 @@ def test_refused(request_: Any, status: int, message: str) -> None:
     assert refusal(request_) == (status, message)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_no_json_value_breaks_it(messages: Any) -> None:
     with pytest.raises(Refused):

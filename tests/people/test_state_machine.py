@@ -179,4 +179,4 @@ class Engagement(RuleBasedStateMachine):
 
 
 TestEngagement = Engagement.TestCase
-TestEngagement.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestEngagement.settings = settings(max_examples=60, stateful_step_count=30)

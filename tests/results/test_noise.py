@@ -137,7 +137,7 @@ def test_many_exchanges_are_drawn_and_always_the_same() -> None:
     assert exchanged(many) == pytest.approx(0.5, abs=0.1), "2.7 million ways to exchange one task's runs"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from([0.0, 0.4, 1.0]), min_size=4, max_size=4), min_size=1, max_size=3))
 def test_whatever_the_scores_a_share_is_as_rare_as_it_says(tasks: list[list[float]]) -> None:
     """Of identical agents every choice of the current run is as likely; at most a share p of them may have a share of at most p."""

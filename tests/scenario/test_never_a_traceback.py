@@ -64,7 +64,7 @@ def problems(folder: Path) -> tuple[Problem, ...]:
     return ()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_odd_values_anywhere(folder: Path, data: st.DataObject) -> None:
     originals = {name: (folder / name).read_text() for name in FILES}
@@ -82,7 +82,7 @@ def test_odd_values_anywhere(folder: Path, data: st.DataObject) -> None:
             (folder / name).write_text(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(junk=st.binary(max_size=40), at=st.integers(0, 1500), name=st.sampled_from([*FILES, "world.py", "briefs/L0.md"]))
 def test_odd_bytes_anywhere(folder: Path, junk: bytes, at: int, name: str) -> None:
     original = (folder / name).read_bytes()

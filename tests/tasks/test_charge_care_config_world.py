@@ -448,7 +448,7 @@ ANSWERS = JSON | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(bill=BILLS, answer=ANSWERS)
 def test_garbage_never_crashes_the_replay_nor_pays(bill: Any, answer: Any) -> None:
     drawn, heldout = _few_days(days=1)

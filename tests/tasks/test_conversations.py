@@ -175,7 +175,7 @@ def asked(entry: Entry, person: str) -> bool:
 
 
 def talk(scenario: str, variant: str, examples: int) -> None:
-    found = settings(max_examples=examples, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
+    found = settings(max_examples=examples, stateful_step_count=12, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(machine(scenario, variant), settings=found)
 
 

@@ -283,7 +283,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(coding=JSON, claim=LINES | JSON, summary=JSON, release=st.binary(max_size=30) | st.none())
 def test_garbage_never_crashes_the_replay_nor_pays(coding: Any, claim: Any, summary: Any, release: bytes | None) -> None:
     operations, measurement, heldout = _run(Plant(lambda _: Returned(coding), lambda *_: Returned(claim), Returned(summary), release))

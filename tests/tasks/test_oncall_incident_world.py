@@ -279,7 +279,7 @@ ANSWERS = JSON | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(answers=st.lists(ANSWERS, min_size=6, max_size=6))
 def test_garbage_never_crashes_the_replay_nor_pays(answers: Sequence[Any]) -> None:
     drawn = _world()

@@ -119,7 +119,7 @@ VOCABULARY = "when is the stock count returns who accepts discounts tell me ever
 WORDS = st.sampled_from([*VOCABULARY.split(), "\n"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)),
     st.sampled_from(
