@@ -9,7 +9,7 @@ from pytest_fdegym.runner import Settings
 from pytest_fdegym.scenario.loader import load
 from tests.support.tiny_scenario import edit
 
-GATE = '{number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}'
+GATE = '{number: "{{ world.overpaid }}", within: 0.02, near: order|parcel}'
 HERE = "tiny_post/people.yaml:20: people.moss.topics.approval.evidence"
 
 
@@ -25,7 +25,7 @@ def test_a_figure_that_only_the_data_gives(tiny: Path, settings: Settings) -> No
 
 
 def test_a_tolerance_that_a_guess_meets(tiny: Path, settings: Settings) -> None:
-    edit(tiny, "people.yaml", "within: 0.04", "within: 0.15")
+    edit(tiny, "people.yaml", "within: 0.02", "within: 0.15")
     assert warnings(tiny, settings, (1,)) == (
         f"{HERE}.items.overpaid: who knows no more than the order of magnitude of 25 and names 4 figures in a message passes in 87% of "
         "cases; allow less tolerance or fewer figures",

@@ -17,7 +17,7 @@ from tests.support.tiny_scenario import edit, write_tiny_scenario
 
 S, P = "scenario.yaml", "people.yaml"
 PUBLIC = {"overpaid": 25, "heaviest": 990, "orders": 60, "parcels": 40, "late": ["N1", "N2"]}
-OVERPAID = '{number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}'
+OVERPAID = '{number: "{{ world.overpaid }}", within: 0.02, near: order|parcel}'
 
 
 def evidence(tiny: Path, condition: str, public: dict[str, Any] | None = None) -> Condition:

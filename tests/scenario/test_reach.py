@@ -71,7 +71,7 @@ def test_facts_asked_for_in_evidence_and_openings_count(tiny: Path) -> None:
     edit(
         tiny,
         P,
-        '{number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}',
+        '{number: "{{ world.overpaid }}", within: 0.02, near: order|parcel}',
         "{any: [{fact: F_LIMIT}, {all: [{fact: F_LIMIT}, {id: A}]}]}",
     )
     edit(tiny, P, "requires: {facts: [F_LIMIT], miss: Talk to Jonas in the post room first.}", "misconception: false")

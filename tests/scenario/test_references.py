@@ -10,7 +10,7 @@ from tests.scenario.mistakes import Edit, problems_after
 from tests.support.tiny_scenario import edit
 
 S, P = "scenario.yaml", "people.yaml"
-OVERPAID = '{number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}'
+OVERPAID = '{number: "{{ world.overpaid }}", within: 0.02, near: order|parcel}'
 ITEM = "people.moss.topics.approval.evidence.items.overpaid"
 KINDS = "exactly one of number, id, ids, document, phrase, fact, trial_report, all, any is expected"
 LIMIT_ANSWER = "answer: Up to {{ limit }} g goes as a letter these days.\n"

@@ -82,7 +82,7 @@ FILES: dict[str, str] = {
                 answer: Fine, send them so. My approval is SHIP-7.
                 evidence:
                   items:
-                    overpaid: {number: "{{ world.overpaid }}", within: 0.04, near: order|parcel}
+                    overpaid: {number: "{{ world.overpaid }}", within: 0.02, near: order|parcel}
                   miss: How many orders went as parcels for nothing? Show me a number first.
                 requires: {facts: [F_LIMIT], miss: Talk to Jonas in the post room first.}
                 signoff: {id: S_SHIP, reference: SHIP-7, scope: {grams: "{{ limit }}"}}
