@@ -95,8 +95,9 @@ def grouped_intervals(values: Mapping[tuple[str, str], float]) -> tuple[Interval
 
 
 def _grouped(values: Mapping[tuple[str, str], float], key: Callable[[str], str]) -> dict[str, list[float]]:
+    # In order, for resamples draw by place: runs come in the order in which they ended.
     groups: dict[str, list[float]] = defaultdict(list)
-    for (task, _level), value in values.items():
+    for (task, _level), value in sorted(values.items()):
         groups[key(task)].append(value)
     return groups
 

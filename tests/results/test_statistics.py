@@ -81,6 +81,13 @@ def test_the_interval_holds_the_mean_and_is_the_same_every_time(values: list[flo
     assert min(values) - 1e-9 <= interval.low <= interval.high <= max(values) + 1e-9
 
 
+@given(st.permutations([("a.v1", 0.9), ("a.v2", -0.4), ("b.v1", 0.1), ("b.v2", 0.6), ("c.v1", 1.0), ("d.v1", 0.3)]))
+def test_the_order_in_which_runs_ended_moves_no_interval(order: list[tuple[str, float]]) -> None:
+    """Workers of pytest-xdist end theirs in any."""
+    found, usual = (summarise([graded(task, uplift=uplift) for task, uplift in each]) for each in (order, sorted(order)))
+    assert (found.by_task, found.by_scenario) == (usual.by_task, usual.by_scenario)
+
+
 def test_the_bootstrap_over_tasks_by_hand() -> None:
     """Of the 4^4 = 256 draws of four tasks 1 has the mean 0 and 4 have .05, together 2.0 %, and 6 have .1: the 2.5 % point is .1.
 
